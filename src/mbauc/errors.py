@@ -1,4 +1,4 @@
-"""The errors and warnings of the package that a caller may want to catch by name, and what they advise."""
+"""Exceptions and warnings of the package."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ class Sentence(NamedTuple):
 
 
 class Advice(str):
-    """Text of an error that names arguments: in Python as Python has them, elsewhere as options.
+    """Advice in an error message, with argument names rendered for Python or for the command line.
 
-    As a string it is the text for Python. The arguments stay with it as data, so that the command line can
-    write them as options: after texts were put before and behind it with ``+``, as the text of an exception or
-    a warning, and through pickle. An f-string makes plain text of it.
+    As a string it is the text for Python. The arguments are kept as data, so that the command line can write
+    them as options; they survive concatenation with ``+``, use as the message of an exception or a warning, and
+    pickling, but not an f-string.
 
     Parameters
     ----------
     template : str
         A sentence. Each ``{name}`` becomes ``name=value``, or ``name`` alone if no value is given.
     command : str, optional
-        Other words for the command line; nothing at all if it is empty. A sentence with an argument that is no
-        option is left out there in any case.
+        Alternative sentence for the command line; nothing if it is empty. A sentence with an argument that is
+        not an option is omitted there in any case.
     **arguments
-        Values to pass; an ellipsis stands for one that only the reader knows.
+        Suggested values; an ellipsis stands for a value that only the user knows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Advice(str):
 
     @classmethod
     def of_argument(cls, name: str, *value: Any) -> Advice:
-        """An argument alone, with its value if there is one."""
+        """Advice that consists of one argument, with its value if there is one."""
         return cls._of((Sentence(f"{{{name}}}", dict(zip((name,), value, strict=False)), None),))
 
     @classmethod
@@ -111,17 +111,17 @@ class Advice(str):
 
     @property
     def fact(self) -> str:
-        """The text without its advice."""
+        """The message without its advice."""
         return "".join(piece for piece in self._pieces if isinstance(piece, str)).rstrip()
 
     def for_command(self, write: Callable[..., str]) -> str:
-        """The text for a command line, with arguments as ``write`` has them.
+        """Render the text for a command line, with arguments formatted by ``write``.
 
         Parameters
         ----------
         write : callable
-            Called with the name of an argument and, if there is one, its value; raises LookupError if there is
-            no option for it.
+            Called with the name of an argument and its value, if any; raises LookupError if there is no such
+            option.
         """
         texts = (piece if isinstance(piece, str) else piece.render_for_command(write) for piece in self._pieces)
         return "".join(texts).strip()
@@ -157,12 +157,12 @@ def _repr(value: Any) -> str:
 
 
 class NonFiniteError(ValueError):
-    """The data hold a NaN or an infinity.
+    """The data contain NaN or infinity.
 
     Attributes
     ----------
     row, column : int
-        Place of the first one, counted from 0.
+        Position of the first such value, from 0.
     value : float
         Its value.
     name : str or None
@@ -188,7 +188,7 @@ class NoPairsError(ValueError):
 
 
 class PartError(ValueError):
-    """The rows of one part of a data set on a cluster are invalid.
+    """Rows in one partition of a distributed data set are invalid.
 
     Attributes
     ----------
@@ -207,15 +207,15 @@ class PartError(ValueError):
 
 
 class MomentFileError(ValueError):
-    """A file does not hold pair moments that this version can read."""
+    """A file contains no pair moments, is damaged, or has an unsupported format version."""
 
 
 class ModelFileError(ValueError):
-    """A file does not hold a model that this version can read."""
+    """A file contains no model, is damaged, or has an unsupported format version."""
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be resumed: damaged, of other settings or data, or in use by another process."""
+    """A checkpoint cannot be resumed: it is damaged, belongs to other settings or data, or is in use."""
 
 
 class DiskFullError(OSError):
@@ -232,59 +232,59 @@ class DownloadError(OSError):
     Attributes
     ----------
     status : int or None
-        What the server answered (404 if it has no such file), if it was the answer that was wrong.
+        HTTP status of the server's response (404 if there is no such file), if that was the error.
     """
 
     status: int | None = None
 
 
 class DivergedError(ValueError):
-    """The weights diverged: the step was too large."""
+    """The optimiser diverged: the step size was too large."""
 
 
 class MbaucWarning(UserWarning):
-    """Base of the warnings of this package."""
+    """Base class of the warnings of this package."""
 
 
 class CancellationWarning(MbaucWarning):
-    """Subtracting moments left so little that rounding errors dominate it."""
+    """Subtraction of moments suffered cancellation: rounding errors dominate the result."""
 
 
 class SingularWarning(MbaucWarning):
-    """The second moment is singular and nothing regularises it."""
+    """The second moment Σ is singular, and there is no regularisation."""
 
 
 class PenaltyWarning(MbaucWarning):
-    """The chosen penalty lies at the edge of the grid: others may rank better."""
+    """The selected penalty is at the edge of the grid; values beyond it may rank better."""
 
 
 class HeavyTailsWarning(MbaucWarning):
-    """A single row makes up much of the variance of a column, and so decides what depends on variances."""
+    """A single row accounts for much of the variance of a column and dominates results based on variances."""
 
 
 class BinormalWarning(MbaucWarning):
-    """Scores are far from normal: AUC estimated from moments is not the AUC of the data."""
+    """Scores are far from normal: the binormal AUC from moments differs from the AUC of the data."""
 
 
 class FewRowsWarning(MbaucWarning):
-    """A class has too few rows for the coverage that an interval aims at."""
+    """A class has too few rows for the nominal coverage of an interval."""
 
 
 class NotTestedWarning(MbaucWarning):
-    """Rows were to be held out for a test, and it could not be made."""
+    """The test on held-out rows was requested but not possible."""
 
 
 class OneClassGroupsWarning(MbaucWarning):
-    """Groups have rows of one class only: they have no pairs and do not count."""
+    """Some groups have rows of only one class: they have no pairs and are ignored."""
 
 
 class PositiveLabelWarning(MbaucWarning):
-    """The sort order of two labels made most rows positive; the other label may be meant."""
+    """By the sort order of the labels the majority class is positive; the other label may be meant."""
 
 
 class LeftOutWarning(MbaucWarning):
-    """Columns of a data frame are not learned from: they are empty, or differ in nearly every row."""
+    """Columns of a data frame were dropped: they are empty, or have a different value in nearly every row."""
 
 
 class DataWarning(MbaucWarning):
-    """Data were read, but not as expected: another set than on record, or not all files."""
+    """The data read are not those expected: another version than on record, or incomplete files."""

@@ -1,4 +1,4 @@
-"""The same fit on Dask: arrays and dataframes, on any scheduler.
+"""Distributed estimators and metrics for Dask arrays and dataframes, on any scheduler.
 
 Needs ``mbauc[dask]``. See ``docs/user_guide/clusters.md``.
 """

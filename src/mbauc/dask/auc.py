@@ -15,7 +15,7 @@ from mbauc.rows.parts.label_counts import count_labels
 
 
 def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
-    """Exact AUC over all rows, not the mean of the partitions' AUCs.
+    """Exact AUC over all rows of a Dask collection, not an average over partitions.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
     s : dask array or series of shape (n,)
         Scores.
     sample_weight : dask array or series of shape (n,), optional
-        A pair has the product of the weights of its rows.
+        Weight of each row; the weight of a pair is the product of the weights of its rows.
 
     Examples
     --------
@@ -45,16 +45,16 @@ def roc_auc_interval(
     confidence: float = 0.95,
     scale: Literal["logit", "linear"] = "logit",
 ) -> AucInterval:
-    """Exact AUC with DeLong's confidence interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
+    """Exact AUC with DeLong's confidence interval, as by :func:`mbauc.metrics.roc_auc_interval`.
 
-    Scores are sorted into ranges across the cluster; each range is summed up where it lies.
+    Scores are range-partitioned across the cluster; the sums of each range are computed on its worker.
 
     Parameters
     ----------
     y, s
         As for :func:`roc_auc`.
     sample_weight : dask array or series of shape (n,), optional
-        How many equal rows each row stands for.
+        Row weights as frequencies: weight k counts as k equal rows.
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """

@@ -41,26 +41,26 @@ class _OnDask:
         id: Any = None,
         classes: Any = None,
     ) -> Self:
-        """Fit to rows on a cluster; rows in memory are fitted as the estimator of the same name does.
+        """Fit to a Dask collection, or to rows in memory as the estimator of the same name in :mod:`mbauc`.
 
         Parameters
         ----------
         X : dask array or dataframe of shape (n, d)
             Partitions of rows, dense or sparse.
         y : dask array or series of shape (n,)
-            Labels, in partitions of the same rows.
+            Two-valued labels, partitioned as X.
         sample_weight : dask array or series of shape (n,), optional
             As for :class:`mbauc.MBAClassifier`.
         groups : dask array or series of shape (n,), optional
-            Group of each row (a query, a user, a day): whole numbers or texts. Only pairs of rows of one group
-            count, wherever these rows are, and folds hold out whole groups. The driver then holds some vectors
-            of n numbers. ``MBAClassifierCV`` wants ``within_groups=True`` for it.
+            Group of each row (a query, a user, a day): integers or strings. Only pairs within a group count, in
+            whatever partitions its rows are, and folds consist of whole groups. The driver then holds some
+            vectors of n numbers. ``MBAClassifierCV`` requires ``within_groups=True``.
         id : dask array or series of shape (n,), optional
-            Whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and in
-            cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give the
-            same pairs and folds, and rows of one id are held out together.
+            Row ids: integers or strings. Sampled pairs and cross-validation folds then depend on a hash of the
+            id instead of the order of the rows: shuffled rows give the same pairs and folds, and rows with the
+            same id are held out together.
         classes : sequence of two labels, optional
-            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
+            Both labels; saves a job if a partition has only one label other than 0, 1 or -1.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class _OnDask:
         return self._lazy_scores(X)[1] if is_dask(X) else super().decision_function(X)  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
-        """The positive class where the score is above 0; a lazy dask array for a Dask collection."""
+        """Predicted labels, positive where the score is above 0; a lazy dask array for a Dask collection."""
         if not is_dask(X):
             return super().predict(X)  # type: ignore[misc]
         scorer, s = self._lazy_scores(X)
@@ -105,7 +105,7 @@ class _OnDask:
         return _two_columns(s, scorer.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, as of any scikit-learn classifier; for AUC use :func:`mbauc.dask.roc_auc`."""
+        """Accuracy, as for any scikit-learn classifier; for AUC use :func:`mbauc.dask.roc_auc`."""
         if not is_dask(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         scorer: LinearScorer = self.scorer()
@@ -181,11 +181,11 @@ class CountRight:
 
 
 class MBAClassifier(_OnDask, classifier.MBAClassifier):
-    """:class:`mbauc.MBAClassifier` for rows on a Dask cluster: the same parameters, the same weights.
+    """:class:`mbauc.MBAClassifier` for Dask collections, with the same parameters and weights.
 
-    Each partition's moments are computed where its rows are and merged in a tree; the driver solves. For many
-    columns, where Σ would be too large, partitions are packed and stay with the workers, and each product of
-    the solver is one job. Scores of Dask collections are lazy.
+    The moments of each partition are computed on its worker and merged in a tree; the driver solves. With many
+    columns, where Σ would be too large, partitions are packed and kept on the workers, and each product of the
+    matrix-free solver is one job. Scores of Dask collections are lazy.
 
     Memory of a task: its partition and one d×d matrix of float64, or a few vectors of d numbers if matrix-free;
     ``solver="auto"`` takes the latter from 2,049 columns on. ``n_jobs`` is the number of threads of a task.
@@ -204,23 +204,23 @@ class MBAClassifier(_OnDask, classifier.MBAClassifier):
 
 
 class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
-    """:class:`mbauc.MBAClassifierCV` for rows on a Dask cluster: the folds' moments come out of the same pass.
+    """:class:`mbauc.MBAClassifierCV` for Dask collections; the moments of all folds are computed in one pass.
 
-    ``cv`` is a number of folds and ``pairs`` is "all". Without ids, rows are counted first (labels alone), and
-    the folds are as in a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
-    held-out rows are scored in one more pass, counted in bins: exact up to several thousand distinct scores a
-    fold, and the middle of a narrow bracket beyond. ``scoring="binormal_auc"`` needs no second pass.
+    ``cv`` must be a number of folds and ``pairs`` "all". Without ids, rows are counted first (labels only), and
+    the folds are those of a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
+    held-out rows are scored in a second pass and counted in bins: AUC is exact up to several thousand distinct
+    scores per fold, and the midpoint of narrow bounds beyond. ``scoring="binormal_auc"`` needs no second pass.
 
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
     """
 
 
 class PairwiseAUCClassifier(_OnDask, pairwise.PairwiseAUCClassifier):
-    """:class:`mbauc.PairwiseAUCClassifier` for rows on a Dask cluster: the same parameters, the same weights.
+    """:class:`mbauc.PairwiseAUCClassifier` for Dask collections, with the same parameters and weights.
 
-    Partitions are packed and stay with the workers; each sweep over the rows is one job. Memory of a task: its
-    partition and a few vectors of d numbers; the driver keeps some vectors of n numbers, which go to the
-    workers and come back with each sweep.
+    Partitions are packed and kept on the workers; each sweep over the rows is one job. Memory of a task: its
+    partition and a few vectors of d numbers; the driver holds some vectors of n numbers, which are exchanged
+    with the workers in each sweep.
 
     Examples
     --------
@@ -236,21 +236,21 @@ class PairwiseAUCClassifier(_OnDask, pairwise.PairwiseAUCClassifier):
 
 
 class PairwiseAUCClassifierCV(_OnDask, pairwise_cv.PairwiseAUCClassifierCV):
-    """:class:`mbauc.PairwiseAUCClassifierCV` for rows on a Dask cluster: loss and penalties are chosen there.
+    """:class:`mbauc.PairwiseAUCClassifierCV` for Dask collections: loss and penalties by cross-validation.
 
-    ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
+    ``cv`` must be a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
     :class:`PairwiseAUCClassifier`.
     """
 
 
 class AdditiveAUCClassifier(_OnDask, additive.AdditiveAUCClassifier):
-    """:class:`mbauc.AdditiveAUCClassifier` for rows on a Dask cluster: the same features, the same weights.
+    """:class:`mbauc.AdditiveAUCClassifier` for Dask collections, with the same features and weights.
 
-    X holds numbers, NaN where they are missing; of text columns pass codes, and name them in ``categories``.
-    Workers draw the sample that features are chosen on, the same rows as on one machine: by the order of the
-    rows, or by their ``id``, whatever their order. The driver searches; sums over all rows are made where the
-    rows are, one job for moments, or one for each product where features are many or for another loss. Pairs
-    within groups cannot be had. Scores of Dask collections are lazy.
+    X must be numeric, with NaN for missing values; encode text columns as codes and name them in
+    ``categories``. The workers draw the sample for the search, the same rows as on one machine: by the order of
+    the rows, or by their ``id``, whatever their order. The search runs on the driver, the sums over all rows on
+    the workers: one job for moments, or one for each product with many features or another loss. Groups are not
+    supported. Scores of Dask collections are lazy.
 
     Memory of a task: its partition, its features (12 bytes for each column, number and interaction of a row)
     and one matrix of features × features. The driver holds the sample and the search.

@@ -55,120 +55,133 @@ from mbauc.solvers.choice import (
 
 
 class MBAClassifier(MomentRanker):
-    """Linear ranker with the best pairwise squared loss: positives above negatives.
+    """Linear classifier that maximises AUC through the pairwise squared loss, with elastic-net regularisation.
 
-    Minimises Eq. (14) of the MBA paper, ½ w'Σw - w'μ + l1 ‖w‖₁ + ½ l2 ‖w‖₂², where μ and Σ are the first
-    two moments of the differences x⁺ - x⁻, by default exactly over all N₊·N₋ pairs in one pass over the
-    data. There is no learning rate and nothing to iterate over the rows.
+    Minimises Eq. (14) of the MBA paper, ½ w'Σw - w'μ + l1 ‖w‖₁ + ½ l2 ‖w‖₂², where μ and Σ are the first two
+    moments of the differences x⁺ - x⁻ between positive and negative rows, by default exactly over all N₊·N₋
+    pairs in one pass over the data. There is no learning rate to tune.
 
-    ``l1=0`` is MBA-ℓ2, ``l2=0`` MBA-ℓ1, both positive MBA-EL. With ``l1=0`` it ranks exactly like
-    ``RidgeClassifier(class_weight="balanced", alpha=n * l2 / 2)``.
+    ``l1=0`` is MBA-ℓ2 (ridge), ``l2=0`` MBA-ℓ1 (lasso), both positive MBA-EL (elastic net). With ``l1=0`` the
+    ranking is exactly that of ``RidgeClassifier(class_weight="balanced", alpha=n * l2 / 2)``.
 
-    There is no ``class_weight``: a class's weight multiplies every pair alike and cancels.
+    There is no ``class_weight``: each pair has one row of either class, so class weights multiply all pairs by
+    the same factor and change nothing.
 
     Parameters
     ----------
     l1 : float, default=0.0
-        λ₁ of Eq. (14). From max|μ| on, all weights are zero.
+        Strength of the ℓ1 penalty, λ₁ of Eq. (14). Increase it for sparser weights; at max|μ| and above all are
+        zero.
     l2 : float or "auto", default="auto"
-        λ₂ of Eq. (14). ``"auto"`` takes the value that is expected to rank best on rows that were left out, in
-        closed form from the moments (:mod:`mbauc.solvers.leave_one_out`). Multiplying all columns by one number
-        does not change the ranking; for columns in different units see ``scale``. It is in ``l2_``.
+        Strength of the ℓ2 penalty, λ₂ of Eq. (14). ``"auto"`` selects the value with the highest expected AUC
+        on new rows, by a leave-one-out estimate in closed form from the moments
+        (:mod:`mbauc.solvers.leave_one_out`), and stores it in ``l2_``. The ranking is then invariant to a
+        common factor of all columns; for columns in different units see ``scale``.
     pairs : "all", "enough" or int, default="all"
-        All pairs exactly, or a number S of pairs drawn with replacement (Algorithm 1). ``"enough"`` finds S:
-        it holds out some rows, draws 1,000 pairs from the others and doubles them until two doublings in a
-        row have moved the AUC of the held-out rows by less than 0.001, with 95% confidence, or until all pairs
-        cost no more. For ``fit``; the model is the one of the last step, without the held-out rows.
+        All pairs exactly, or a number S of pairs sampled with replacement (Algorithm 1). ``"enough"``
+        determines S: it holds out some rows, samples 1,000 pairs from the others and doubles their number until
+        two successive doublings have changed the held-out AUC by less than 0.001, with 95% confidence, or until
+        using all pairs would cost no more. Only for ``fit``; the model is that of the last step, trained
+        without the held-out rows.
     pairing : {"matched", "complete"}, default="matched"
-        For sampled pairs: the pairs as drawn (Eq. 16), or all pairs among the drawn rows.
+        For sampled pairs: use the pairs as drawn (Eq. 16), or all pairs among the drawn rows of a batch.
     batch_size : int, default=1024
-        Sampled pairs a round; bounds the memory and changes nothing else but rounding.
+        Number of pairs sampled at a time. Bounds the memory; it affects the result only through rounding.
     decay : float, default=1.0
-        In (0, 1]: what earlier rows' weights are multiplied by at each ``partial_fit``; 1 forgets nothing.
+        Forgetting factor in (0, 1] by which the weights of earlier rows are multiplied at each ``partial_fit``;
+        1 means no forgetting. Decrease it to follow drifting data.
     within_block : bool, default=False
-        For ``partial_fit``: use only pairs whose rows came in the same block (Section III) instead of
+        For ``partial_fit``: whether only pairs of rows from the same block are used (Section III), instead of
         all pairs of rows seen so far.
     equal_groups : bool, default=False
-        With ``groups`` in :meth:`fit` or :meth:`partial_fit`, whether each group counts alike instead of each
-        pair.
+        With ``groups`` in :meth:`fit` or :meth:`partial_fit`, whether groups have equal weight instead of
+        pairs.
     scale : bool or "auto", default="auto"
-        ``True`` standardises the columns, from the moments, as a ``StandardScaler`` in front would; ``False``
-        takes them as they are. ``"auto"`` takes them as they are unless their variances differ by more than
-        rare levels of a category explain (1,000 times the number of rows, or 1e10): then columns other than
-        those of zeros and ones are standardised, so that units do not matter. Penalties that are given, l1 or
-        l2, always mean Eq. (14) in the columns as they are, unless ``scale=True``. ``coef_`` belongs to the
-        columns as given; what they were divided by is in ``scale_``.
+        Whether to standardise the columns for the penalty. ``True`` does so from the moments, as a preceding
+        ``StandardScaler`` would; ``False`` does not. ``"auto"`` does not standardise unless the variances
+        differ by more than rare one-hot levels explain (1,000 times the number of rows, or 1e10): then all
+        columns but those of zeros and ones are standardised, so that units do not matter. Explicit values of l1
+        or l2 always apply to the unscaled columns, unless ``scale=True``. ``coef_`` refers to the unscaled
+        columns; the divisors are in ``scale_``.
     penalty_factors : array-like of shape (d,), optional
-        Multiplies both penalties feature by feature; 0 leaves a feature unpenalised.
+        Factor of both penalties for each feature; 0 leaves a feature unpenalised.
     negative_rate : float, default=1.0
-        In (0, 1]: share of the negatives kept, if they were downsampled before. Corrects probabilities and
-        ``intercept_``; the ranking is the same.
+        Fraction of the negatives in (0, 1] that was kept, if they were downsampled beforehand. Corrects
+        probabilities and ``intercept_``; does not change the ranking.
     weights : {"sampling", "frequency"}, default="sampling"
-        What ``sample_weight`` means where rows are counted: for ``l2="auto"`` and for standard errors.
-        "sampling": how much a row matters, inverse probabilities or costs; their unit changes nothing, and a
-        class counts for Kish's (Σw)²/Σw² rows. "frequency": weight k stands for k equal rows.
+        Meaning of ``sample_weight`` for the effective sample size, which ``l2="auto"`` and standard errors use.
+        "sampling": inverse sampling probabilities or costs; their unit is irrelevant, and the effective size of
+        a class is Kish's (Σw)²/Σw². "frequency": weight k stands for k equal rows.
     solver : {"auto", "gram", "matrix-free"}, default="auto"
-        From μ and Σ, a d×d matrix that is formed once and kept as ``moments_``; or from products of Σ with
-        vectors, each a sweep over the rows, which keeps nothing but weights and takes any number of columns.
-        ``"auto"`` estimates time and memory of both; ``solver_`` says which it took and why. For dense rows it
-        is mostly the first; hundreds of columns that a sample shows to be uncorrelated take the second.
+        ``"gram"`` forms the d×d matrix Σ once and keeps it in ``moments_``; ``"matrix-free"`` only multiplies Σ
+        with vectors, each product a sweep over the rows, and works for any number of columns but keeps no
+        moments. ``"auto"`` estimates the time and memory of both; ``solver_`` records the choice and the
+        reason. For dense rows it is mostly ``"gram"``, but ``"matrix-free"`` for hundreds of columns that are
+        uncorrelated in a sample.
     tol : float, optional
-        From moments, the optimality to reach where l1 > 0 (by default 1e-6). Matrix-free, how far the
-        regularised pairwise risk may stay above its minimum (by default 1e-4), which costs about half as much
-        AUC. Either is in ``solution_``; see :class:`mbauc.solvers.Solution`.
+        Stopping tolerance. With ``"gram"`` and l1 > 0 the violation of the optimality conditions (by default
+        1e-6); matrix-free the optimality gap of the regularised pairwise risk (by default 1e-4), which costs
+        about half as much AUC. The value reached is in ``solution_``; see :class:`mbauc.solvers.Solution`.
     max_iter : int, default=1000
-        Largest number of sweeps where l1 > 0, or of products where matrix-free.
+        Maximum number of coordinate-descent sweeps (l1 > 0), or of products with Σ (matrix-free).
     random_state : None, int, Generator or RandomState
-        Seed of sampled pairs, and of the rows held out for ``pairs="enough"``.
+        Seed for sampling pairs, and for the rows held out by ``pairs="enough"``.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use (all cores, unless limited).
+        Number of threads; by default as many as BLAS may use (all cores, unless limited).
     verbose : bool, default=False
         Show progress bars on a terminal.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, d)
-        The weights.
+        Weights of the columns (coefficients of the decision function).
     intercept_ : ndarray of shape (1,)
-        Puts ``decision_function`` = 0 at probability ½.
+        Intercept, such that a score of 0 has probability ½.
     slope_ : float
         Log-odds per unit of ``decision_function``.
     classes_ : ndarray of shape (2,)
-        Labels, negative first.
+        Class labels, negative first.
     moments_ : PairMoments
-        All that was kept of the data; missing where matrix-free.
+        Moments of the training data; not available with the matrix-free solver.
     solver_ : SolverChoice
-        ``name`` of the solver and ``reason`` for it.
+        ``name`` of the solver and ``reason`` for its choice.
     solution_ : Solution
-        Objective, optimality certificate and iterations, in columns divided by ``scale_``.
+        Objective, optimality gap and iterations, for columns divided by ``scale_``.
     n_iter_ : int
-        Sweeps of the solver, or products.
+        Number of sweeps or products of the solver.
     l1_, l2_ : float
         The penalties used.
     scale_ : ndarray of shape (d,)
-        What the columns were divided by for the penalty; see ``scale``.
+        Divisors of the columns for the penalty; see ``scale``.
     effective_sample_size_ : (float, float)
-        Rows that each class counts for (positives, negatives), after weights and decay.
+        Effective number of rows of each class (positives, negatives), given weights and decay.
     pairs_ : int or "all"
-        For ``pairs="enough"``, as the next three: the pairs that were enough, which the weights come from.
+        Only with ``pairs="enough"``, as the next three: number of pairs at the last step, from which the
+        weights were computed.
     pairs_path_ : list of PairsStep
         ``pairs``, ``rows``, ``auc``, ``interval``, ``gain`` and ``gain_interval`` of each step;
         :class:`mbauc.plots.EnoughPairsDisplay` draws them.
     held_out_ : ndarray of int
-        Numbers of the held-out rows: one in five of each class, at most 10,000, at least 100 or half of them.
+        Indices of the held-out rows: one in five of each class, at most 10,000, at least 100 or half of them.
     held_out_auc_ : AucInterval
-        AUC of the held-out rows under the final weights, with its 95% interval.
+        Held-out AUC of the final weights, with its 95% confidence interval.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         If X had column names.
 
+    See Also
+    --------
+    MBAClassifierCV : chooses l1 and l2 by cross-validation.
+    PairwiseAUCClassifier : other pairwise losses, and partial AUC.
+    AdditiveAUCClassifier : curves and interactions instead of a linear score.
+
     Notes
     -----
-    Time ``O(n d² + d³)`` for dense and ``O(Σk² + d³)`` for sparse rows with k entries; memory ``O(d²)``
-    besides X. Matrix-free ``O(nd)`` or ``O(Σk)`` a product, of which ridge takes a dozen and the elastic net a
-    hundred; memory for 40 vectors over the columns that occur, and 2 or 4 bytes for each entry of a sparse X.
-    Many float32 rows are multiplied in single precision and summed in double: Σ is within 1e-6 of itself, in
-    half the time. Pass float64 rows for all digits.
+    Time ``O(n d² + d³)`` for dense and ``O(Σk² + d³)`` for sparse rows with k entries; memory ``O(d²)`` besides
+    X. Matrix-free ``O(nd)`` or ``O(Σk)`` a product, of which ridge takes a dozen and the elastic net a hundred;
+    memory for 40 vectors over the columns that occur, and 2 or 4 bytes for each entry of a sparse X. With many
+    float32 rows, products are in single precision and sums in double: the relative error of Σ is below 1e-6, in
+    half the time. Pass float64 rows for full precision.
 
     References
     ----------
@@ -249,23 +262,23 @@ class MBAClassifier(MomentRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> MBAClassifier:
-        """Fit to all rows at once, forgetting any earlier fit.
+        """Fit to all rows at once; any earlier fit is discarded.
 
         Parameters
         ----------
         X : array-like, sparse matrix of shape (n, d), or source
-            Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table. A source of
-            blocks (:mod:`mbauc.readers`) has its labels and weights with it; see :meth:`fit_source`.
+            Training data: dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table. A
+            source of blocks (:mod:`mbauc.readers`) includes labels and weights; see :meth:`fit_source`.
         y : array-like of shape (n,)
             Labels with two values; the larger (in sorted order) is positive, as for every classifier of
             scikit-learn: 1 of 0/1, but "ok" of "fraud"/"ok". To rank frauds above the rest, and for
             ``negative_rate`` to be about the rest, fit to ``y == "fraud"``.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
+            Non-negative weights; pair (i, j) has weight wᵢ wⱼ. See the parameter ``weights`` for their meaning.
         groups : array-like of shape (n,), optional
-            The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
-            Groups with one class have no pair; they are warned of. (:class:`MBAClassifierCV` hands its groups
-            to the splitter alone, unless ``within_groups=True``.)
+            Group of each row, such as a query, a user or a day. Only pairs within a group count. Groups with
+            only one class have no pairs and cause a warning. (:class:`MBAClassifierCV` passes its groups to the
+            splitter only, unless ``within_groups=True``.)
 
         Returns
         -------
@@ -299,29 +312,30 @@ class MBAClassifier(MomentRanker):
         checkpoint: str | os.PathLike[str] | None = None,
         keep_moments: bool = False,
     ) -> MBAClassifier:
-        """Fit to a source of blocks, files of any size for instance, within a given memory.
+        """Fit out of core to a source of blocks, such as files of any size, within a memory budget.
 
-        With moments, one pass; matrix-free, one pass that packs the rows to 2 or 4 bytes an entry, in memory if
-        they fit and otherwise in a file, and one sweep over these for each product. A number of ``pairs`` takes
-        two passes and the memory of the rows that are drawn, the same rows as from memory.
+        ``solver="gram"`` makes one pass. ``"matrix-free"`` makes one pass that packs the rows to 2 or 4 bytes
+        an entry, in memory if they fit and otherwise in a file, and one sweep over the packed rows for each
+        product. A number of ``pairs`` makes two passes and holds the sampled rows in memory; they are the same
+        rows as :meth:`fit` samples.
 
         Parameters
         ----------
         source : Source
-            Blocks of rows with their labels and weights; see :mod:`mbauc.readers`. It is read more than
-            once, and must start anew each time.
+            Blocks of rows with their labels and weights; see :mod:`mbauc.readers`. It is read more than once
+            and must start from the beginning each time.
         memory : str or int, optional
-            What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
-            half of what remains there. Refused where vectors over the columns, or Σ if ``solver="gram"``
-            asks for it, take more.
+            Memory budget of the fit, such as ``"2GB"``; by default half of the free memory (in a container, of
+            what remains of its limit). An error if vectors over the columns, or Σ with ``solver="gram"``, need
+            more.
         checkpoint : path, optional
-            Folder for the state of a long fit. The same call with the same folder resumes after a kill, a crash
-            or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
-            data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
-            that are drawn need a whole number as ``random_state``, or None.
+            Folder for the state of a long fit. After a kill, a crash or Ctrl-C the same call with the same
+            folder resumes, with bit-identical results on the same kind of processor and libraries. Other
+            settings, changed data and damaged files are an error. The folder is not deleted after the fit. With
+            sampled pairs, ``random_state`` must be an integer or None.
         keep_moments : bool, default=False
-            With ``solver="auto"``, whether to work from moments where products would be faster, as long as that
-            is a matter of seconds: for fits that are to be updated later.
+            With ``solver="auto"``, whether to prefer ``"gram"`` where matrix-free would be faster, if the
+            difference is a matter of seconds. Set it for models that are to be updated later.
 
         Returns
         -------
@@ -340,12 +354,12 @@ class MBAClassifier(MomentRanker):
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifier:
-        """Fit to rows in parts, on a cluster for instance; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+        """Fit to rows in parts, such as those of a cluster; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
         Parameters
         ----------
         rows : PartedRows
-            Parts of rows, and what is known of them.
+            Parts of rows with their metadata.
 
         Returns
         -------
@@ -397,16 +411,16 @@ class MBAClassifier(MomentRanker):
 
     @restore_on_failure
     def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
-        """Fit to moments that were accumulated elsewhere: on other machines, on other days, block by block.
+        """Fit to precomputed moments, such as those accumulated in blocks or merged from several machines.
 
-        ``partial_fit`` continues from there.
+        ``partial_fit`` can then add further rows.
 
         Parameters
         ----------
         moments : PairMoments
             Moments of rows of both classes.
         classes : sequence of two labels, default=(0, 1)
-            The labels of the rows; the larger is that of the positives.
+            Class labels; the larger is positive.
 
         Returns
         -------
@@ -433,23 +447,23 @@ class MBAClassifier(MomentRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> MBAClassifier:
-        """Add a block of rows to what was seen so far.
+        """Update the fit with a block of rows (incremental learning).
 
-        Earlier rows' weights are first multiplied by ``decay``. A block may hold one class only; weights
-        and predictions exist once both classes were seen. Threads may call it at the same time: their blocks
-        are added one after the other, in no particular order.
+        The weights of earlier rows are first multiplied by ``decay``. A block may hold one class only; the
+        model can predict once both classes have been seen. The method is thread-safe: concurrent blocks are
+        added one after the other, in no particular order.
 
         Parameters
         ----------
         X, y
             As for :meth:`fit`.
         classes : sequence of two labels, optional
-            Needed at the first call, unless its block holds both.
+            All class labels. Required at the first call, unless its block holds both.
         sample_weight
             As for :meth:`fit`.
         groups : array-like of shape (n,), optional
-            The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
-            count: give a group as a whole. Groups of one class in a block are warned of.
+            Group of each row, for all blocks or for none. Only pairs within a group and block count, so pass
+            each group in a single block. Groups with one class in a block cause a warning.
 
         Returns
         -------

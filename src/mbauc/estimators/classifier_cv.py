@@ -52,73 +52,77 @@ Scoring = Literal["roc_auc", "binormal_auc", "risk"]
 
 
 class MBAClassifierCV(PenaltySearch, MomentRanker):
-    """:class:`MBAClassifier` with l1 and l2 chosen by K-fold cross-validation in one pass over the data.
+    """:class:`MBAClassifier` with l1 and l2 selected by K-fold cross-validation, in one pass over the data.
 
-    The moments of each fold are accumulated once; the moments of a training set are the total minus its
-    fold, so no row is read twice however many folds, repeats and grid points there are. Each grid point is
-    then scored on the held-out folds, and the winner is fitted to the total.
+    The moments of each fold are accumulated once; those of a training set are the total minus its held-out
+    fold. So the cost of reading the rows does not grow with the number of folds and grid points. Each grid
+    point is scored on the held-out folds, and the best one is refitted to all rows.
 
     Parameters
     ----------
     l1_grid : sequence of float or int, optional
-        Values of l1 to try; by default 0 alone (ridge). A whole number k asks for 0 and k values from
-        max|μ| down to a thousandth of it.
+        Values of l1 to try; by default only 0 (ridge). An integer k stands for 0 and k values from max|μ| down
+        to a thousandth of it.
     l2_grid : sequence of float, optional
-        Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ, and more below
-        if a column's own is smaller than that. A best value at the edge is warned of.
+        Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ, and smaller
+        ones if a diagonal entry is below that range. A best value at the edge of the grid causes a warning.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or the splits
-        themselves. Where training rows are not the complement of the test rows, as in a
-        ``TimeSeriesSplit``, their moments are accumulated directly.
+        Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or an iterable of splits.
+        Where the training rows are not the complement of the test rows, as in a ``TimeSeriesSplit``, their
+        moments are accumulated directly.
     repeats : int, default=1
-        How often to draw new folds, if ``cv`` is a number; one more pass each.
+        Number of repetitions with new random folds, if ``cv`` is a number; each takes one more pass.
     scoring : {"roc_auc", "binormal_auc", "risk"}, default="roc_auc"
-        What is maximised: the AUC of the held-out rows; the AUC that normal scores of their moments would
-        have; or minus their pairwise squared risk. The last two need no second look at the rows, but for a
-        few thousand to warn of heavy tails.
+        Held-out score to maximise: the AUC; the AUC implied by normal scores with the moments of the held-out
+        rows; or the negative pairwise squared risk. The last two need no second pass over the rows, except for
+        a few thousand to warn of heavy tails.
     one_standard_error : bool, default=False
-        Take the most regularised grid point within one standard error of the best.
+        Select the most regularised grid point whose score is within one standard error of the best.
     within_groups : bool, default=False
-        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
-        within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
-        splitter alone, and are refused where there is none: with a number as ``cv``, and on clusters. A source
-        that was asked for groups has its pairs within these.
+        Whether ``groups`` in :meth:`fit` determines which pairs count, as in :meth:`MBAClassifier.fit`: only
+        pairs within a group are fitted and scored, and folds keep groups together. Otherwise groups are passed
+        to the splitter only, and are an error without a splitter: with a number as ``cv``, and on clusters. A
+        source with groups always uses the pairs within groups.
     equal_groups : bool, default=False
-        With ``within_groups``, whether each group counts alike instead of each pair.
+        With ``within_groups``, whether groups have equal weight instead of pairs.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
-        As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
+        As for :class:`MBAClassifier`. A number of pairs is divided among the folds.
     solver, tol, max_iter
         As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState
-        Seed of the folds, which are drawn at random, and of sampled pairs.
+        Seed of the random folds and of sampled pairs.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
 
     Attributes
     ----------
     l1_, l2_ : float
-        The penalties chosen.
+        The selected penalties.
     best_score_ : float
-        Mean held-out score of the chosen penalties.
+        Mean held-out score of the selected penalties.
     best_index_ : int
-        Their place in ``cv_results_``.
+        Index of the selected penalties in ``cv_results_``.
     cv_results_ : dict of ndarrays
         As of ``GridSearchCV``, without times: ``param_l1``, ``param_l2``, ``split0_test_score`` …,
-        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``params``; also the mean
-        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``. AUC of over 10,000 held-out rows is within
-        1e-5 of the definition: penalties that rank a sample of them alike share one. Where Σ is not formed and
-        ``l2_grid`` is not given, values of l2 far below the best need not be tried: their scores are NaN, and
-        their rank the last.
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``params``; also the mean held-out
+        ``mean_test_binormal_auc`` and ``mean_test_risk``. With over 10,000 held-out rows the AUC is exact to
+        1e-5: penalties that rank a sample of the rows alike share one value. With the matrix-free solver and
+        the default ``l2_grid``, values of l2 far below the best may be skipped: their scores are NaN and their
+        rank is the last.
     n_splits_ : int
         Number of splits over all repeats.
 
-    The others are as in :class:`MBAClassifier`.
+    All other attributes are as in :class:`MBAClassifier`.
+
+    See Also
+    --------
+    MBAClassifier : ``l2="auto"`` selects l2 in closed form, without folds.
+    PairwiseAUCClassifierCV : also selects the loss.
 
     Notes
     -----
-    Time: that of one fit, plus ``O(d³)`` a split for all of ``l2_grid``, plus one product and one sort per
-    grid point and row for ``scoring="roc_auc"``. Memory: that of one set of moments per fold,
-    and two more.
+    Time: one fit, plus ``O(d³)`` per split for the whole ``l2_grid``, plus one product and one sort per grid
+    point and row for ``scoring="roc_auc"``. Memory: one set of moments per fold, and two more.
 
     Examples
     --------
@@ -187,15 +191,15 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> MBAClassifierCV:
-        """Choose the penalties and fit to all rows.
+        """Select the penalties by cross-validation and refit to all rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for :meth:`MBAClassifier.fit`. Held-out scores are weighted too.
+            As for :meth:`MBAClassifier.fit`. Held-out scores are weighted as well.
         groups : array-like of shape (n,), optional
-            The group of each row. Unlike in :meth:`MBAClassifier.fit` it goes to the splitter that ``cv`` is
-            and to nothing else, unless ``within_groups=True``: then only pairs within these groups count, too.
+            Group of each row. Unlike in :meth:`MBAClassifier.fit` it is only passed to the splitter given as
+            ``cv``, unless ``within_groups=True``: then only pairs within a group count.
 
         Returns
         -------

@@ -34,7 +34,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         return hasattr(self, "coef_")
 
     def scorer(self) -> LinearScorer:
-        """The fitted weights alone: a :class:`mbauc.estimators.LinearScorer`, small and without sklearn."""
+        """The fitted weights as a :class:`mbauc.estimators.LinearScorer`, which does not need scikit-learn."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         slope = getattr(self, "slope_", None)
@@ -49,7 +49,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows to score, with the columns of the training data.
+            Rows to score, with the same columns as the training data.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         return self._scorer_and_scores(X)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
+        """Predicted labels: positive where the score is above 0. For ranking, use :meth:`decision_function`."""
         scorer, s = self._scorer_and_scores(X)
         return scorer.predict(s)
 

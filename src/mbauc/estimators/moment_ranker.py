@@ -31,34 +31,34 @@ class MomentRanker(SolvedRanker):
     def coef_standard_errors(
         self, X: Any = None, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Array:
-        """Standard error of each weight, shape (1, d): how much it would vary over data sets like this one.
+        """Standard errors of the weights: their standard deviation over repeated samples of the data.
 
-        With the rows of the fit, by leaving out each of them once (jackknife), in closed form: for independent
-        rows of any distribution, weights, ``within_block``, ``scale`` and any penalty. Without them, from the
-        moments alone, as if the columns were normal in each class.
+        With the training rows they are jackknife (leave-one-out) estimates in closed form, valid for
+        independent rows of any distribution, and for weights, ``within_block``, ``scale`` and any penalty.
+        Without them they are computed from the moments, assuming columns that are normal within each class.
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            The rows that the fit was to, as they were given to it. A source of blocks is given alone; for a
-            stream that decays or has pairs within blocks give the list of its blocks (X, y) or
-            (X, y, sample_weight), alone and in order. Without the held-out rows after ``pairs="enough"``.
+            The training rows, as passed to the fit. Pass a source of blocks as X alone; for a stream with decay
+            or pairs within blocks pass, as X, the list of its blocks (X, y) or (X, y, sample_weight) in order.
+            After ``pairs="enough"``, leave out the held-out rows.
 
         Returns
         -------
         ndarray of shape (1, d)
-            Zero for weights that are exactly zero: errors hold given the selected support. The bias of the
-            penalty is not included, nor that ``l2="auto"`` is chosen anew for other data.
+            Zero for weights that are exactly zero: errors are conditional on the selected support. They include
+            neither the bias of the penalty nor the variation of ``l2="auto"`` between samples.
 
         Warns
         -----
         FewRowsWarning
-            From moments, if a class counts for fewer than 100 rows, or 4 for each weight.
+            From moments, if the effective size of a class is below 100 rows, or below 4 per weight.
 
         Notes
         -----
-        Stated over true error (1 is right) of the worst and the best of 5 columns with l2=0, 400 positives
-        among 2,000 rows if not said otherwise, from 400 to 1,000 simulated data sets:
+        Ratio of estimated to true standard error (1 is right), range over 5 columns with l2=0, and 400
+        positives among 2,000 rows unless stated otherwise, in 400 to 1,000 simulated data sets:
 
         ================================  ============  ============
         data                              from rows     from moments
@@ -78,10 +78,10 @@ class MomentRanker(SolvedRanker):
         normal, 50 columns, 100 of 1,000  1.02 to 1.20  0.82 to 0.96
         ================================  ============  ============
 
-        With a number of ``pairs`` the errors cover the draw as well; what matched pairs add to that is reckoned
-        as for normal columns. Pairs within 10 blocks of 200 rows on levels 3 standard deviations apart: 0.96 to
-        1.10; within 50 blocks of 20 rows, 4 of them positive: 1.01 to 1.17, since there a row is a good part of
-        its block.
+        With a number of ``pairs`` the errors include the sampling of pairs; the additional variance of matched
+        pairs is estimated as for normal columns. Pairs within 10 blocks of 200 rows whose levels are 3 standard
+        deviations apart: 0.96 to 1.10; within 50 blocks of 20 rows, 4 of them positive: 1.01 to 1.17, since
+        there each row is a large part of its block.
 
         The formulas are in :mod:`mbauc.estimators.standard_errors.jackknife`, ``O(n d²)`` time, two passes,
         sparse rows dense a few at a time; and in :mod:`mbauc.estimators.standard_errors.from_moments`,
@@ -106,21 +106,21 @@ class MomentRanker(SolvedRanker):
         l2: float | None = None,
         moments: PairMoments | None = None,
     ) -> Self:
-        """A fitted estimator with the weights of a scorer, without a fit.
+        """Build a fitted estimator from the weights of a scorer.
 
-        It has not solved anything, so ``solution_`` and ``n_iter_`` are missing. With moments it can be updated
+        ``solution_`` and ``n_iter_`` are not available. With moments the estimator can be updated
         (``partial_fit``) and has standard errors.
 
         Parameters
         ----------
         scorer : LinearScorer
-            The weights, such as :meth:`scorer` returns them; they are copied.
+            The weights, as returned by :meth:`scorer`; they are copied.
         settings : dict, optional
             Parameters of the estimator.
         l1, l2 : float, optional
-            Penalties that the weights were found with: ``l1_`` and ``l2_``. With moments l2 is needed.
+            Penalties of the original fit, for ``l1_`` and ``l2_``. With moments l2 is required.
         moments : PairMoments, optional
-            Moments that the weights were found from.
+            Moments from which the weights were computed.
 
         Examples
         --------

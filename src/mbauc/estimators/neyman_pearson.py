@@ -23,47 +23,55 @@ Array = NDArray[np.float64]
 
 
 class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Predicts positive only so often that the false-alarm rate is at most ``alpha``, with confidence.
+    """Classifier whose false-positive rate is at most ``alpha`` with probability at least 1 - ``delta``.
 
-    Fits the estimator, scores negative rows that it has not seen, and takes as threshold the smallest of their
-    scores for which the true false-alarm rate exceeds ``alpha`` with probability at most ``delta``. Nothing is
-    assumed of the scores; rows must be independent and like those to come.
+    Fits an estimator, scores held-out negative rows, and sets the threshold to the smallest of their scores for
+    which the true false-positive (false-alarm) rate exceeds ``alpha`` with probability at most ``delta``. The
+    guarantee holds for any distribution of the scores; rows must be independent and identically distributed
+    with those to be predicted.
 
     Parameters
     ----------
     estimator : estimator
-        Any scorer whose scores are larger for positive rows: a classifier with ``decision_function`` or
-        ``predict_proba``, or a regressor, which is given 1 and 0 for positive and negative. One that is
-        already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``; then all rows given to ``fit`` set
-        the threshold.
+        Classifier with ``decision_function`` or ``predict_proba``, or regressor, which is fitted to targets of
+        1 for positive and 0 for negative rows. Wrap an estimator that is already fitted as
+        ``sklearn.frozen.FrozenEstimator(model)``; then all rows passed to ``fit`` set the threshold.
     alpha : float, default=0.05
-        Largest false-alarm rate, between 0 and 1.
+        Upper limit of the false-positive rate, between 0 and 1.
     delta : float, default=0.05
-        Probability, over the draw of the calibration rows, with which it may be exceeded.
+        Probability, over the draw of the calibration rows, that the limit is exceeded. Decrease it for a
+        stricter guarantee, which needs more negative rows.
     calibration_size : float or int, default=0.5
-        Share or number of the negative rows held back from training to set the threshold. A share gives at
-        least as many as the promise needs. Positive rows are all trained on.
+        Share or number of the negative rows held out to set the threshold. A share gives at least as many as
+        the guarantee needs. All positive rows are used for training.
     random_state : None, int, numpy Generator or RandomState
-        Which negative rows are held back.
+        Seed for drawing the held-out negative rows.
     positive : label, optional
-        The label whose predictions are alarms; by default the larger in sorted order (1 of 0/1, but "ok" of
-        "fraud"/"ok"). ``classes_`` stays sorted, and ``decision_function`` is above 0 for the second of them
-        whichever is positive, as scikit-learn's scorers want it.
+        The positive label, whose predictions are alarms; by default the larger in sorted order (1 of 0/1, but
+        "ok" of "fraud"/"ok"). ``classes_`` stays sorted, and ``decision_function`` is above 0 for the second
+        class whichever is positive, as scikit-learn's scorers expect.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted scorer.
+        The fitted estimator.
     threshold_ : float
-        Scores above it are positive.
+        Threshold on the score; rows above it are predicted positive.
     rank_, n_calibration_ : int
         The threshold is the rank-th smallest of this many negative scores.
     violation_probability_ : float
-        Bound on the probability that the false-alarm rate exceeds ``alpha``; at most ``delta``.
+        Bound on the probability that the false-positive rate exceeds ``alpha``; at most ``delta``.
     positive_ : label
         The label whose predictions are alarms.
     classes_ : ndarray of shape (2,)
-        Labels, sorted.
+        Class labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        As of ``estimator_``, if it has them.
+
+    See Also
+    --------
+    mbauc.metrics.neyman_pearson.false_alarm_threshold : the same threshold from scores alone.
 
     References
     ----------
@@ -120,14 +128,15 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         Parameters
         ----------
         X, y : array-likes of shape (n, …) and (n,)
-            Training rows; X goes to the estimator as it is.
+            Training rows and labels; X is passed to the estimator unchanged.
         sample_weight : array-like of shape (n,), optional
-            For the estimator. The promise is about rows as they come: weights do not change what a negative
-            row counts for in it, but rows of weight 0 are left out.
+            Weights for fitting the estimator. The guarantee refers to unweighted rows, so they do not affect
+            the threshold, except that rows of weight 0 are left out.
         calibration : tuple (X, y), optional
-            Rows to set the threshold with; then none are split off. Only the negative ones are used.
+            Rows to set the threshold with, instead of held-out training rows. Only the negative ones are used.
         **fit_params
-            For the estimator's ``fit``; those with one entry a row are cut to the rows that it is fitted to.
+            Passed to the estimator's ``fit``; arguments with one entry per row are restricted to the rows used
+            for training.
 
         Returns
         -------
@@ -136,12 +145,12 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         Raises
         ------
         ValueError
-            Before any fitting, if there are too few negative rows for the promise.
+            Before any fitting, if there are too few negative rows for the guarantee.
 
         Warns
         -----
         PositiveLabelWarning
-            If labels are words, ``positive`` is not given, and the larger word is that of most rows.
+            If labels are strings, ``positive`` is not given, and the larger label is the majority class.
         """
         check_promise(self.alpha, self.delta)
         for name, given in (("X", X), ("y", y)):
@@ -193,9 +202,9 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Score of the estimator minus the threshold; above 0 where the prediction is ``classes_[1]``.
+        """Score of the estimator minus the threshold; above 0 where ``classes_[1]`` is predicted.
 
-        If that is not the positive class, the other way round: threshold minus score.
+        If ``classes_[1]`` is not the positive class, the sign is reversed: threshold minus score.
         """
         check_is_fitted(self)
         s = self._scores(X)
@@ -206,7 +215,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             return np.where(s == self.threshold_, np.finfo(np.float64).tiny, self.threshold_ - s)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive class where the score is above the threshold."""
+        """Predicted labels: positive where the score is above the threshold."""
         check_is_fitted(self)
         above = self._scores(X) > self.threshold_
         second = above == (self.positive_ == self.classes_[1])
@@ -214,13 +223,13 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 
     @property
     def n_features_in_(self) -> int:
-        """Number of columns, if the estimator knows it."""
+        """Number of columns seen in ``fit``, if the estimator has it."""
         check_is_fitted(self)
         return int(self.estimator_.n_features_in_)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the columns, if the estimator knows them."""
+        """Names of the columns seen in ``fit``, if the estimator has them."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.feature_names_in_)
 

@@ -31,81 +31,81 @@ from mbauc.solvers.newton.descent import NEWTON_STATE
 
 
 class PairwiseAUCClassifier(LossRanker):
-    """Linear ranker with the lowest loss over all pairs: positives above negatives, by a margin.
+    """Linear classifier that maximises AUC or partial AUC through a pairwise loss, such as the squared hinge.
 
     Minimises the mean of ℓ(w'x⁺ - w'x⁻) over all N₊·N₋ pairs plus l1 ‖w‖₁ + ½ l2 ‖w‖₂², by truncated Newton
-    steps from the solution for the squared loss. No pair is ever formed: value, gradient and products with the
-    Hessian take ``O(n log n)``. ``loss="squared"`` is :class:`MBAClassifier`, which needs one pass over the
-    rows and has streams, sampled pairs and standard errors; the other losses stop caring about pairs that are
-    far enough apart, and so rank better where scores have tails.
+    steps from the solution for the squared loss. Pairs are never formed: value, gradient and Hessian products
+    take ``O(n log n)``. ``loss="squared"`` is that of :class:`MBAClassifier`, which needs one pass over the
+    rows and supports streams, sampled pairs and standard errors. The other losses do not penalise pairs that
+    are ranked correctly by a large margin, and so rank better where scores have heavy tails.
 
     Parameters
     ----------
     loss : str or PairLoss, default="squared_hinge"
         ``"squared_hinge"``, ½(1 - m)₊² of the margin m of a pair; ``"hinge"``, (1 - m)₊ with a rounded kink;
         ``"logistic"``, log(1 + exp(-m)); ``"exponential"``, exp(-m); ``"squared"``, ½(1 - m)²; or a loss of
-        :mod:`mbauc.losses`. To have it chosen, use :class:`PairwiseAUCClassifierCV`.
+        :mod:`mbauc.losses`. :class:`PairwiseAUCClassifierCV` selects it by cross-validation.
     l1 : float, default=0.0
-        Weight of ‖w‖₁.
+        Strength of the ℓ1 penalty ‖w‖₁. Increase it for sparser weights.
     l2 : float or "auto", default="auto"
-        Weight of ½ ‖w‖₂². ``"auto"`` takes what :class:`MBAClassifier` takes for the squared loss, in closed
-        form, times the mean second derivative of the loss over the pairs at that solution (which is 1 for the
-        squared loss): penalty and loss then stand in the same proportion. It is in ``l2_``. Cross-validation,
-        in :class:`PairwiseAUCClassifierCV`, finds a better one where rows are few or columns are many.
+        Strength of the ℓ2 penalty ½ ‖w‖₂². ``"auto"`` takes the closed-form value of :class:`MBAClassifier` for
+        the squared loss, times the mean second derivative of the loss over the pairs at that solution (1 for
+        the squared loss), so that penalty and loss stay in proportion; it is stored in ``l2_``. With few rows
+        or many columns, cross-validation (:class:`PairwiseAUCClassifierCV`) finds a better value.
     max_fpr, min_tpr, min_fpr : float
-        Which part of the ROC curve counts: false-alarm rates from ``min_fpr`` to ``max_fpr`` and detection
-        rates from ``min_tpr`` on, by default all. Only pairs of the negatives with the highest scores and of
-        the positives with the lowest are in the loss, selected again at every step. The loss must be one that
-        falls, which the squared one does not; the objective is convex as long as ``min_fpr`` is 0. Where most
-        positives are below the highest negatives, a small part is best served by no weights at all: fit to a
-        larger one, or let :class:`PairwiseAUCClassifierCV` find out.
+        Region of the ROC curve for partial AUC: false-positive rates from ``min_fpr`` to ``max_fpr`` and
+        true-positive rates of at least ``min_tpr``; by default the whole curve. The loss then contains only
+        pairs of the highest-scored negatives and the lowest-scored positives, selected again at every step. It
+        must be a decreasing loss, which excludes the squared one; the objective is convex if ``min_fpr`` is 0.
+        Where most positives score below the highest negatives, weights of zero minimise the loss of a small
+        region: fit to a larger one, or let :class:`PairwiseAUCClassifierCV` select it.
     equal_groups : bool, default=False
-        With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
+        With ``groups`` in :meth:`fit`, whether groups have equal weight instead of pairs.
     scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`.
     tol : float, optional
-        How far twice the objective, which is the regularised pairwise risk for the squared loss, may stay above
-        its minimum; by default 1e-4. What was reached is in ``solution_``, with a bound. For a part of the ROC
-        curve it is an estimate from the latest steps.
+        Stopping tolerance: the optimality gap of twice the objective (for the squared loss, of the regularised
+        pairwise risk); by default 1e-4. The gap reached is in ``solution_``, with a bound; for a region of the
+        ROC curve it is estimated from the latest steps.
     max_iter : int, default=1000
-        Largest number of sweeps over the rows.
+        Maximum number of sweeps over the rows.
     random_state : None, int, Generator or RandomState
-        Not used: nothing is drawn.
+        Not used; the fit is deterministic.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, d)
-        The weights.
+        Weights of the columns (coefficients of the decision function).
     intercept_ : ndarray of shape (1,)
-        Puts ``decision_function`` = 0 at probability ½.
+        Intercept, such that a score of 0 has probability ½.
     slope_ : float
         Log-odds per unit of ``decision_function``.
     classes_ : ndarray of shape (2,)
-        Labels, negative first.
+        Class labels, negative first.
     loss_ : str
         Name of the loss.
     solver_ : SolverChoice
-        ``name`` of the solver and ``reason`` for it.
+        ``name`` of the solver and ``reason`` for its choice.
     solution_ : Solution
-        Objective, optimality certificate and iterations, in columns divided by ``scale_``.
+        Objective, optimality gap and iterations, for columns divided by ``scale_``.
     n_iter_ : int
-        Sweeps over the rows.
+        Number of sweeps over the rows.
     l1_, l2_ : float
         The penalties used.
     scale_ : ndarray of shape (d,)
-        What the columns were divided by for the penalty.
+        Divisors of the columns for the penalty.
     effective_sample_size_ : (float, float)
-        Rows that each class counts for (positives, negatives).
+        Effective number of rows of each class (positives, negatives), given weights.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         If X had column names.
 
     See Also
     --------
-    PairwiseAUCClassifierCV : chooses loss and penalties by cross-validation.
-    MBAClassifier : the squared loss, from one pass.
+    PairwiseAUCClassifierCV : selects loss and penalties by cross-validation.
+    MBAClassifier : the squared loss, in one pass.
 
     Notes
     -----
@@ -128,7 +128,7 @@ class PairwiseAUCClassifier(LossRanker):
     >>> round(roc_auc(y[4000:], ranker.decision_function(X[4000:])), 3)
     0.949
 
-    For few false alarms:
+    Partial AUC, for low false-positive rates:
 
     >>> X, y = make_classification(
     ...     20_000, weights=[0.95], flip_y=0.02, n_informative=6, n_clusters_per_class=3, random_state=1
@@ -186,15 +186,15 @@ class PairwiseAUCClassifier(LossRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> PairwiseAUCClassifier:
-        """Fit to all rows at once, forgetting any earlier fit.
+        """Fit to all rows at once; any earlier fit is discarded.
 
         Parameters
         ----------
         X, y, sample_weight
             As for :meth:`MBAClassifier.fit`.
         groups : array-like of shape (n,), optional
-            The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
-            Groups with one class have no pair; they are warned of.
+            Group of each row, such as a query, a user or a day. Only pairs within a group count. Groups with
+            only one class have no pairs and cause a warning.
 
         Returns
         -------
@@ -222,11 +222,11 @@ class PairwiseAUCClassifier(LossRanker):
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> PairwiseAUCClassifier:
-        """Fit to a source of blocks, files of any size for instance, within a given memory.
+        """Fit out of core to a source of blocks, such as files of any size, within a memory budget.
 
         One pass packs the rows to 2 or 4 bytes an entry, in memory if they fit and otherwise in a file; each
-        step takes some sweeps over these. Up to 140 bytes a row, and 90 more with groups, are kept in memory
-        for scores and their order; ``memory`` must have room for them.
+        step takes several sweeps over them. Scores and their order take up to 140 bytes per row of memory, and
+        90 more with groups; ``memory`` must have room for them.
 
         Parameters
         ----------
@@ -241,14 +241,14 @@ class PairwiseAUCClassifier(LossRanker):
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> PairwiseAUCClassifier:
-        """Fit to rows in parts, on a cluster for instance; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+        """Fit to rows in parts, such as those of a cluster; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
-        Each sweep over the rows is one job; the driver keeps vectors of one number a row.
+        Each sweep over the rows is one job; the driver holds vectors with one number per row.
 
         Parameters
         ----------
         rows : PartedRows
-            Parts of rows, and what is known of them.
+            Parts of rows with their metadata.
 
         Returns
         -------

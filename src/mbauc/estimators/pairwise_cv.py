@@ -37,69 +37,71 @@ _NO_WEIGHT = 1e-12
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
-    """:class:`PairwiseAUCClassifier` whose loss and penalties are those that rank held-out rows best.
+    """:class:`PairwiseAUCClassifier` with loss, penalties and scaling selected by cross-validation.
 
-    With nothing set it needs no knowledge of the data. It tries losses, columns as they are and standardised,
-    and penalties over eight decades, in K-fold cross-validation; ``choice_`` says in a sentence what it took
-    and why. The search has stages: first l2 by decades for each loss and scaling, then the values beside the
-    best of each loss, and for a part of the ROC curve then larger parts, down to the one that is asked for.
+    By default it tries several losses, unscaled and standardised columns, and penalties over eight decades in
+    K-fold cross-validation; ``choice_`` states the selection and the reason in a sentence. The search has
+    stages: first l2 in decades for each loss and scaling, then a finer grid around the best of each loss and,
+    for partial AUC, larger regions of the ROC curve down to the requested one.
 
     Parameters
     ----------
     loss : str or PairLoss, default="auto"
-        ``"auto"`` tries ``"hinge"``, ``"squared_hinge"`` and ``"squared"``. Of each it takes what has the
-        highest mean held-out score, and of these the first that is no further behind the best than one standard
-        error of the difference, paired by fold. Otherwise as for :class:`PairwiseAUCClassifier`.
+        ``"auto"`` tries ``"hinge"``, ``"squared_hinge"`` and ``"squared"``, each with the settings of its
+        highest mean held-out score, and selects the first of them that is within one standard error of the best
+        (of the difference, paired by fold). Otherwise as for :class:`PairwiseAUCClassifier`.
     l1_grid : sequence of float or int, optional
-        Values of l1 to try; by default 0 alone (ridge). A whole number k asks for 0 and k values from the
-        smallest that gives no weights at all down to a thousandth of it.
+        Values of l1 to try; by default only 0 (ridge). An integer k stands for 0 and k values from the smallest
+        l1 at which all weights are zero down to a thousandth of it.
     l2_grid : sequence of float, optional
-        Values of l2 to try; by default decades from 1e-6 to 100 times the mean diagonal of Σ, and two more
-        beside the best of each loss.
+        Values of l2 to try; by default decades from 1e-6 to 100 times the mean diagonal of Σ, and two more next
+        to the best of each loss.
     max_fpr, min_tpr, min_fpr : float
-        The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
-        is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
-        be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed
-        over. The squared loss is tried for the whole curve alone.
+        Region of the ROC curve for the held-out partial AUC, as for :class:`PairwiseAUCClassifier`. The loss
+        may be fitted to a larger region, of 3, 10 or 30 times ``max_fpr`` or the whole curve, because a small
+        region may contain too few rows; the region selected is in ``region_``. Regions whose loss is minimised
+        by zero weights are skipped. The squared loss is tried only for the whole curve.
     equal_groups : bool, default=False
-        With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
+        With ``groups`` in :meth:`fit`, whether groups have equal weight instead of pairs.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of stratified folds, a scikit-learn splitter or the splits themselves. With groups a number asks
-        for folds that keep groups together.
+        Number of stratified folds, a scikit-learn splitter or an iterable of splits. With groups, a number
+        gives folds that keep groups together.
     repeats : int, default=1
-        How often to draw new folds, if ``cv`` is a number; 2 or 3 are worth their time below 5,000 rows.
+        Number of repetitions with new random folds, if ``cv`` is a number; 2 or 3 are worth the time below
+        5,000 rows.
     scoring : {"auto", "roc_auc"}, default="auto"
-        What is maximised on held-out rows: the AUC of the pairs that count, within groups if there are groups
-        and of the part of the ROC curve that is asked for (½ for a coin, 1 for all of it, as
-        :func:`mbauc.metrics.partial_roc_auc` has it); or that of all pairs within groups in any case.
+        Held-out score to maximise. ``"auto"``: the AUC, within groups if there are groups; with a region of the
+        ROC curve, the standardised partial AUC of :func:`mbauc.metrics.partial_roc_auc` (½ for random scores, 1
+        for perfect ones). ``"roc_auc"``: the AUC over the whole curve in any case, within groups if there are
+        groups.
     one_standard_error : bool, default=False
-        Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
-        Costs up to a point of AUC on small data, and is for those who want few or small weights.
+        Select the largest penalties of the chosen loss within one standard error of the best, paired by fold.
+        For sparser or smaller weights; costs up to a point of AUC on small data.
     scale : bool or "auto", default="auto"
-        As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns
-        where all penalties are ours to choose. ``cv_results_`` has what it came to: False, True, or ``"auto"``
-        where columns of zeros and ones are left alone and others are not.
+        As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns if
+        no penalty values are given. ``cv_results_`` records the scaling used: False, True, or ``"auto"`` where
+        all columns but those of zeros and ones are standardised.
     penalty_factors, negative_rate, weights, tol, max_iter
         As for :class:`PairwiseAUCClassifier`.
     random_state : None, int, Generator or RandomState
-        Seed of the folds, which are drawn at random.
+        Seed of the random folds.
     n_jobs, verbose
         As for :class:`PairwiseAUCClassifier`.
 
     Attributes
     ----------
     loss_ : str
-        The loss chosen.
+        The selected loss.
     l1_, l2_ : float
-        The penalties chosen, for columns divided by ``scale_``.
+        The selected penalties, for columns divided by ``scale_``.
     region_ : Region
-        The part of the ROC curve that was fitted.
+        The region of the ROC curve to which the loss was fitted.
     choice_ : str
-        What was chosen, and why.
+        The selection and the reason, in words.
     best_score_ : float
-        Mean held-out score of the choice. As the highest of many it is a little too good.
+        Mean held-out score of the selection. As the maximum over many candidates it is slightly optimistic.
     best_index_ : int
-        Its place in ``cv_results_``.
+        Index of the selection in ``cv_results_``.
     cv_results_ : dict of ndarrays
         As of ``GridSearchCV``, without times: ``param_loss``, ``param_scale``, ``param_max_fpr``, ``param_l1``,
         ``param_l2``, ``split0_test_score`` …, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
@@ -107,11 +109,16 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     n_splits_ : int
         Number of splits over all repeats.
 
-    The others are as in :class:`PairwiseAUCClassifier`.
+    All other attributes are as in :class:`PairwiseAUCClassifier`.
+
+    See Also
+    --------
+    PairwiseAUCClassifier : one loss, with ``l2="auto"`` in closed form.
+    MBAClassifierCV : the squared loss, in one pass.
 
     Notes
     -----
-    Time: that of a fit for each candidate and split, some 60 candidates with nothing set; each starts from the
+    Time: one fit for each candidate and split, some 60 candidates by default; each is warm-started from the
     solution for the squared loss.
 
     Examples
@@ -180,16 +187,16 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> PairwiseAUCClassifierCV:
-        """Choose loss and penalties and fit to all rows.
+        """Select loss and penalties by cross-validation and refit to all rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for :meth:`PairwiseAUCClassifier.fit`. Held-out scores are weighted too.
+            As for :meth:`PairwiseAUCClassifier.fit`. Held-out scores are weighted as well.
         groups : array-like of shape (n,), optional
-            The group of each row. Only pairs within a group are fitted and scored, and folds keep groups
-            together; a splitter is given the groups as well. For folds by group over all pairs give the splits
-            themselves: ``cv=GroupKFold().split(X, y, groups)``.
+            Group of each row. Only pairs within a group are fitted and scored, and folds keep groups together;
+            groups are also passed to a splitter. For grouped folds over all pairs pass the splits:
+            ``cv=GroupKFold().split(X, y, groups)``.
 
         Returns
         -------

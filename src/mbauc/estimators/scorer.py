@@ -20,25 +20,26 @@ _MAX_LOG_ODDS = 500.0
 
 @dataclass(frozen=True, eq=False)
 class LinearScorer:
-    """Scores, probabilities and labels from weights alone; small, frozen, and can be pickled.
+    """Weights of a fitted linear ranker, with all that is needed for scores, probabilities and labels.
 
-    What estimators, model files, Dask workers, Spark executors and exported models share. It takes a matrix as
-    it is; estimators check names and types of columns first. To load it takes no scikit-learn.
+    Shared by estimators, model files, Dask workers, Spark executors and exported models. Small, immutable and
+    picklable; loading it does not need scikit-learn. It does not validate names and types of columns, as
+    estimators do.
 
     Attributes
     ----------
     coef : ndarray of shape (d,)
-        Weights w: a view of those that were given, read-only.
+        Weights w, as a read-only view of the argument.
     intercept : float
         Scores are x'w + intercept.
     slope : float or None
-        Scores times the slope are log-odds; None if they are only for ranking.
+        Log-odds per unit of score; None if scores are only for ranking.
     classes : ndarray of shape (2,)
-        The labels, negative first.
+        Class labels, negative first.
     names : ndarray of shape (d,) or None
         Names of the columns, if they have any.
     calibration : Calibration or None
-        How scores become log-odds, in place of the slope; scores stay as they are.
+        Map from scores to log-odds, used instead of the slope; scores do not change.
 
     Examples
     --------

@@ -55,15 +55,14 @@ class SolvedRanker(ProbabilisticRanker):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
 
-        In closed form from the class means and variances of the score and the share of positives in the data:
-        right for normal scores of equal variance and columns that are few beside the rows, otherwise an
-        approximation, and mostly an overconfident one, because the training rows' own scores lie further apart
-        than those of others. Calibration slopes on new rows (1 is right, less is overconfident) of exactly
-        normal data: 1.00 with 20,000 rows × 10 columns, 0.92 with 500 × 10, 0.51 with 500 × 100 and 0.21 with
-        300 × 200, lower still for weak signals; 0.5 to 0.8 with 20,000 rows of log-normal or binary columns.
-        Where probabilities matter, calibrate them on other rows, as
-        ``sklearn.calibration.CalibratedClassifierCV`` around the estimator does; with ``ensemble=False`` the
-        ranking stays the same.
+        Computed in closed form from the class means and variances of the score and the base rate of the
+        training data. Exact for normal scores of equal variance and few columns relative to rows; otherwise an
+        approximation, mostly overconfident, because training scores are further apart than those of new rows.
+        Calibration slopes on new rows (1 is right, less is overconfident) of exactly normal data: 1.00 with
+        20,000 rows × 10 columns, 0.92 with 500 × 10, 0.51 with 500 × 100 and 0.21 with 300 × 200, lower still
+        for weak signals; 0.5 to 0.8 with 20,000 rows of log-normal or binary columns. Where probabilities
+        matter, calibrate them on held-out rows, for example with
+        ``sklearn.calibration.CalibratedClassifierCV``; ``ensemble=False`` keeps the ranking.
         """
         return super().predict_proba(X)
 
@@ -76,18 +75,18 @@ class SolvedRanker(ProbabilisticRanker):
         l1: float | None = None,
         l2: float | None = None,
     ) -> Self:
-        """A fitted estimator with the weights of a scorer, without a fit.
+        """Build a fitted estimator from the weights of a scorer.
 
-        It has not solved anything, so ``solution_`` and ``n_iter_`` are missing.
+        ``solution_`` and ``n_iter_`` are not available.
 
         Parameters
         ----------
         scorer : LinearScorer
-            The weights, such as :meth:`scorer` returns them; they are copied.
+            The weights, as returned by :meth:`scorer`; they are copied.
         settings : dict, optional
             Parameters of the estimator.
         l1, l2 : float, optional
-            Penalties that the weights were found with: ``l1_`` and ``l2_``.
+            Penalties of the original fit, for ``l1_`` and ``l2_``.
         """
         if scorer.slope is None:
             raise ValueError(f"scorer has no slope; {cls.__name__} needs one for its probabilities.")

@@ -1,9 +1,9 @@
 """Transformers for scikit-learn that make features for a linear ranker.
 
-:class:`CurveFeatures` is for tables whose columns work each on its own, or in pairs: bins, levels and cells.
-:class:`FourierFeatures` is for smooth numbers that work together, such as the pixels of an image;
-:func:`choose_gamma` finds how fast its waves should be.
-:class:`TableEncoder` makes numbers of a table with texts, dates and gaps, for any model.
+:class:`CurveFeatures` bins and one-hot encodes columns and pairs of columns, for additive effects and
+interactions. :class:`FourierFeatures` approximates a Gaussian kernel on numeric columns that act together, such
+as the pixels of an image; :func:`choose_gamma` selects the width of the kernel. :class:`TableEncoder` encodes
+tables with categories, texts, dates and missing values, for any model.
 """
 
 from mbauc.features.curves import CurveFeatures

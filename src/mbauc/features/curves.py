@@ -24,63 +24,67 @@ from mbauc.runtime.threads import thread_count
 
 
 class CurveFeatures(TransformerMixin, BaseEstimator):
-    """Bins of numbers, levels of categories and cells of pairs of columns, as sparse columns of 0 and 1.
+    """Encode binned numbers, categories and pairs of columns as sparse one-hot features.
 
-    A row has one 1 for each column: for the bin that its number is in, or for the level of its category. A
-    linear ranker behind it ranks by a sum of curves, one for each column. Each pair of columns in
-    ``interactions`` adds one 1 more, for the cell of a grid that the row is in: a heat map. A missing value
-    has a column of its own.
+    Each column is one-hot encoded by the bin of its number or the level of its category, so that a linear model
+    fits a curve for each column (a generalised additive model). Each pair of columns in ``interactions`` is
+    one-hot encoded by the cell of a grid: a heat map. Missing values have an indicator of their own.
 
-    :class:`~mbauc.AdditiveAUCClassifier` makes these features itself, smooths the curves and chooses the
-    interactions. This transformer is for other models, and for pipelines.
+    :class:`~mbauc.AdditiveAUCClassifier` creates these features itself, smooths the curves and selects the
+    interactions. Use this transformer for other models and in pipelines.
 
-    ``fit`` takes ``O(n d log n)`` time for a sample of at most ``sample_rows`` rows, ``transform``
-    ``O(n d log bins)`` with 12 bytes for each 1 of its result.
+    ``fit`` takes ``O(n d log n)`` time for a sample of at most ``sample_rows`` rows, ``transform`` ``O(n d log
+    bins)`` with 12 bytes for each non-zero entry of its result.
 
     Parameters
     ----------
     bins : int, default=64
-        Bins of a numeric column, at most; of equal numbers of rows. A column with no more distinct values has
-        one for each.
+        Maximum number of bins of a numeric column, by quantiles. A column with no more distinct values than
+        that has a bin for each.
     min_rows : int, default=10
-        Rows of the sample that a level of a category needs for a column of its own. Others share one, with
-        levels that were never seen.
+        Minimum frequency in the sample for a level of a category to have a column of its own. Rarer and unseen
+        levels share one column.
     max_levels : int, default=512
-        Levels of a category with a column of their own, at most: the most frequent.
+        Maximum number of levels of a category with a column of their own; the most frequent are kept.
     interactions : sequence of pairs, default=()
-        Pairs of columns, by name or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``.
+        Pairs of columns, by name or position in X. Parts of a time are named: ``"when.hour"``.
     coarse_bins : int, default=12
-        Groups of bins or levels that each of the two columns of an interaction has, at most.
+        Maximum number of groups of bins or levels for each of the two columns of an interaction.
     numbers : bool, default=True
-        Whether numeric columns are features themselves besides their bins: standardised, and cut off beyond
-        the outermost half percent of the rows on either side. Then a straight line costs one weight.
+        Whether to add numeric columns themselves to their bins: standardised, and clipped at the 0.5% and 99.5%
+        quantiles. Then a linear effect needs a single weight.
     categories : sequence of columns, optional
-        Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
-        frames need not be named; those of numbers are numeric unless they are.
+        Numeric columns to treat as categorical (codes of categories), by name or position. Text and categorical
+        columns of data frames are recognised without being named.
     sample_rows : int, default=50000
-        Rows that bins and levels are taken from, at most. They are kept, in pickles too, for ``partial_fit``
-        and ``merge``: 8 bytes for each value.
+        Maximum size of the sample of rows that determines bins and levels. The sample is stored, also in
+        pickles, for ``partial_fit`` and ``merge``: 8 bytes per value.
     sparse_output : bool, default=True
-        Whether ``transform`` gives a sparse matrix. ``set_output`` needs ``False``.
+        Whether ``transform`` returns a sparse matrix. ``set_output`` requires ``False``.
     random_state : int, default=0
         Seed of the sample.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use.
+        Number of threads; by default as many as BLAS may use.
 
     Attributes
     ----------
     feature_map_ : FeatureMap
-        What encodes; ``feature_map_.to_dict()`` is all of it.
+        The fitted encoding; ``feature_map_.to_dict()`` returns it as data.
     n_rows_seen_ : int
-        Rows of all fits so far.
+        Number of rows seen, including earlier ``partial_fit`` and ``merge`` calls.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
 
+    See Also
+    --------
+    FourierFeatures : features for smooth effects of all columns together.
+
     Notes
     -----
-    ``partial_fit`` takes rows in blocks. The sample, and so the features, are the same however rows are cut
-    into blocks. Parts that were fitted apart :meth:`merge`: up to ``sample_rows`` rows, or with ids for all
-    rows, to the same features as one fit; otherwise to those of another sample.
+    ``partial_fit`` accepts rows in blocks; sample and features do not depend on how rows are divided into
+    blocks. :meth:`merge` combines transformers that were fitted to different rows: with up to ``sample_rows``
+    rows, or with ids for all rows, the features are the same as from one fit; otherwise they come from another
+    sample.
 
     Examples
     --------
@@ -130,34 +134,35 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Find bins, levels and cells.
+        """Determine bins, levels and cells from the rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-            Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times.
-            Columns that are empty, or of texts that differ in nearly every row, are left out with a warning
-            (:class:`~mbauc.errors.LeftOutWarning`).
+            Numbers, with NaN for missing values; data frames may also have text, categorical and time columns.
+            Empty columns, and text columns with a different value in nearly every row, are dropped with a
+            warning (:class:`~mbauc.errors.LeftOutWarning`).
         y : object, optional
             Not used.
         """
         return self._take_first(X, None)
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None, ids: ArrayLike | None = None) -> Self:
-        """Find bins, levels and cells of these rows and of all that came before.
+        """Update bins, levels and cells with a block of rows.
 
-        Features change with the rows: finish this pass before ``transform``. The levels of texts are those of
-        the first block; name codes of categories in ``categories`` instead where that is not enough.
+        Features change with each block: finish the pass before calling ``transform``. Levels of text columns
+        are those of the first block; where that is not enough, pass integer codes and name them in
+        ``categories``.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-            Some rows.
+            A block of rows.
         y : object, optional
             Not used.
         ids : array-like of shape (n,), optional
-            Whole numbers or texts that tell all rows apart. With them the sample does not depend on the order
-            of the rows. All blocks have ids, or none.
+            Unique row ids, integers or strings. With them the sample does not depend on the order of the rows.
+            Pass them for all blocks or for none.
         """
         if not hasattr(self, "feature_map_"):
             return self._take_first(X, ids)
@@ -168,12 +173,12 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def merge(self, other: CurveFeatures) -> Self:
-        """Take in the rows that another one was fitted to; both must have the same settings and columns.
+        """Add the rows of another fitted transformer with the same settings and columns.
 
         Parameters
         ----------
         other : CurveFeatures
-            Fitted to other rows. It stays as it is.
+            Fitted to other rows; not modified.
         """
         if not isinstance(other, CurveFeatures):
             raise TypeError(f"other must be CurveFeatures, got {type(other).__name__}.")
@@ -194,12 +199,12 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The features of rows.
+        """Encode rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
-            Rows as for :meth:`fit`.
+            Rows to encode, as for :meth:`fit`.
 
         Returns
         -------
@@ -215,7 +220,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the columns where ``fit`` had none.
+            Names of the columns, if ``fit`` had none.
         """
         check_is_fitted(self, "feature_map_")
         features = self.feature_map_

@@ -19,14 +19,14 @@ from mbauc.runtime.seeds import generator
 
 
 class FourierFeatures(TransformerMixin, BaseEstimator):
-    """Random waves of the rows, whose inner products are about the Gaussian kernel exp(-gamma ‖u - v‖²).
+    """Random Fourier features, which approximate the Gaussian kernel exp(-gamma ‖u - v‖²).
 
-    u and v are rows in units from the mean. A linear ranker behind it ranks by a smooth function of all columns
-    together. It is for columns of numbers that work together, such as pixels or signals. For tables of columns
-    that work each on its own, curves of single columns need fewer features.
+    u and v are centred and scaled rows. A linear model on these features fits a smooth function of all columns
+    together. Use it for numeric columns that act together, such as pixels or signals; where effects of columns
+    are additive, :class:`CurveFeatures` needs fewer features.
 
-    Frequencies are drawn from a seed and not stored: what is kept is a mean and a unit for each column. A row
-    is encoded to the same bits alone or among others. A missing value (NaN) counts as the mean.
+    Frequencies are regenerated from a seed and not stored; only the mean and scale of each column are. Encoding
+    a row does not depend on the other rows. Missing values (NaN) are replaced by the mean.
 
     ``fit`` takes ``O(n d)`` time and, where gamma is chosen, at most about a second more; ``transform``
     ``O(n d D)``, with ``8 n D`` bytes for its result.
@@ -34,32 +34,39 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, default=1024
-        Features D. More follow finer shapes; fits behind it take ``O(n D² + D³)``.
+        Number of features D. More features approximate the kernel better; a subsequent fit takes ``O(n D² +
+        D³)``.
     gamma : "auto", "median" or float, default="auto"
-        How fast the kernel falls. ``"median"`` is half of one over the median squared distance between rows.
-        ``"auto"`` chooses among multiples of it by the AUC of held-out rows (:func:`choose_gamma`) where
-        ``fit`` has labels of two classes, at least 8 rows of each; otherwise it is ``"median"``.
+        Kernel coefficient; larger values fit finer structure. ``"median"`` is 1 / (2 m), m being the median
+        squared distance between rows. ``"auto"`` selects among multiples of it by held-out AUC
+        (:func:`choose_gamma`) if ``fit`` has labels of two classes, at least 8 rows of each; otherwise it is
+        ``"median"``.
     scale : bool or "auto", default="auto"
-        ``True`` divides each column by its own standard deviation, ``False`` all by one number: right for
-        columns in one unit, such as pixels, of which those that hardly vary say little. ``"auto"`` tries both
-        where gamma is chosen; otherwise it is ``True``.
+        ``True`` standardises each column; ``False`` divides all columns by one number, which is right for
+        columns in the same unit, such as pixels, where columns of low variance matter little. ``"auto"`` tries
+        both if gamma is selected; otherwise it is ``True``.
     random_state : None, int, Generator or RandomState, default=0
-        Seed of the frequencies, and of the rows that gamma is chosen with.
+        Seed of the frequencies, and of the rows used to select gamma.
 
     Attributes
     ----------
     map_ : FourierMap
-        What encodes; ``map_.to_dict()`` is all of it.
+        The fitted encoding; ``map_.to_dict()`` returns it as data.
     gamma_ : float
         The gamma used.
     scale_ : bool
-        Whether each column has a unit of its own.
+        Whether each column is divided by its own standard deviation.
     choice_ : GammaChoice or None
-        What was tried and how it ranked, where gamma was chosen.
+        The candidates and their held-out AUC, if gamma was selected.
     columns_ : ColumnUnits
         Count, mean and variance of the columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
+
+    See Also
+    --------
+    choose_gamma : selects the kernel coefficient by held-out AUC.
+    CurveFeatures : additive effects of single columns.
 
     Examples
     --------
@@ -95,14 +102,14 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> FourierFeatures:
-        """Find mean and unit of each column, and gamma.
+        """Compute mean and scale of each column, and select gamma.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
             Rows of numbers; NaN where one is missing.
         y : array-like of shape (n,), optional
-            Labels; with two classes ``gamma="auto"`` is chosen by held-out AUC.
+            Labels; with two classes, ``gamma="auto"`` is selected by held-out AUC.
         """
         X = self._validate(X, reset=True)
         columns = ColumnUnits.from_rows(X)
@@ -123,10 +130,10 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None) -> FourierFeatures:
-        """Add rows to the means and units of the columns.
+        """Update means and scales of the columns with a block of rows.
 
-        The first block also decides ``gamma_`` and ``scale_``, which then stay: make it some thousand rows.
-        Features change with means and units: finish this pass before ``transform``.
+        The first block also determines ``gamma_`` and ``scale_``, which then stay fixed: it should have some
+        thousand rows. Features change with each block: finish the pass before calling ``transform``.
 
         Parameters
         ----------
@@ -144,12 +151,12 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The features of rows, cosine and sine of each frequency side by side.
+        """Encode rows as cosine and sine of each frequency, side by side.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
-            Rows of numbers; NaN where one is missing. Sparse rows are made dense piece by piece.
+            Numeric rows, with NaN for missing values. Sparse rows are made dense a few at a time.
 
         Returns
         -------
@@ -159,7 +166,7 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         return self.map_.encode(self._validate(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the features: ``cos0``, ``sin0``, ``cos1``, …; those of the columns do not matter."""
+        """Names of the features: ``cos0``, ``sin0``, ``cos1``, …; names of the columns are ignored."""
         check_is_fitted(self, "map_")
         return np.array(self.map_.names, dtype=object)
 

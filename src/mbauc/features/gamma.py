@@ -30,16 +30,16 @@ _FEWEST = 4
 
 
 class TriedGamma(NamedTuple):
-    """A gamma that was tried.
+    """A candidate of :func:`choose_gamma` and its held-out AUC.
 
     Attributes
     ----------
     gamma : float
-        How fast the waves change.
+        Kernel coefficient.
     scale : bool
-        Whether columns had units of their own.
+        Whether each column was divided by its own standard deviation.
     aucs : tuple of two floats
-        AUC of each half of the rows, held out.
+        Held-out AUC of each half of the rows.
     """
 
     gamma: float
@@ -48,23 +48,23 @@ class TriedGamma(NamedTuple):
 
     @property
     def auc(self) -> float:
-        """Mean of both halves."""
+        """Mean held-out AUC of the two halves."""
         return sum(self.aucs) / 2
 
 
 class GammaChoice(NamedTuple):
-    """What :func:`choose_gamma` found.
+    """Result of :func:`choose_gamma`.
 
     Attributes
     ----------
     gamma : float
-        How fast the waves change.
+        Kernel coefficient.
     scale : bool
-        Whether columns have units of their own.
+        Whether each column is divided by its own standard deviation.
     auc : float
-        Mean AUC of the rows that were held out.
+        Mean held-out AUC.
     tried : tuple of TriedGamma
-        What it was chosen among.
+        All candidates.
     """
 
     gamma: float
@@ -118,13 +118,13 @@ def choose_gamma(
     max_rows: int = 6000,
     random_state: Any = 0,
 ) -> GammaChoice:
-    """The gamma with which Fourier features rank held-out rows best.
+    """Select gamma for Fourier features by held-out AUC.
 
-    Some rows are drawn, as many of each class where there are enough, and cut in halves. For each gamma a ridge
-    ranker is solved in closed form on either half (Eq. 14, with the l2 that is expected to rank best) and ranks
-    the other. First both kinds of units are tried with the multiple next to 1, then the other multiples with
-    the better kind. What is tried later is taken if it ranks both halves better than what was best before: one
-    half may be better by chance.
+    A sample of rows, balanced where there are enough of each class, is split in halves (two-fold
+    cross-validation). For each gamma a ridge ranker with automatic l2 is solved in closed form on either half
+    (Eq. 14) and evaluated on the other. Both kinds of scaling are tried first, with the multiple closest to 1,
+    then the other multiples with the better scaling. A later candidate replaces the best one only if its AUC is
+    higher on both halves, to guard against chance.
 
     ``O(r d D + r D² + D³)`` time for each gamma, with r rows and D components.
 
@@ -133,23 +133,23 @@ def choose_gamma(
     X : array or sparse matrix of shape (n, d)
         Rows; NaN where a value is missing.
     y : array-like of shape (n,)
-        Two-valued labels; at least 8 rows of each.
+        Two-valued labels, at least 8 rows of each class.
     multiples : sequence of float, default=(0.25, 1.0, 4.0)
-        Of the median rule (:func:`~mbauc.features.gamma.median_gamma`), to be tried.
+        Multiples of the median heuristic (:func:`~mbauc.features.gamma.median_gamma`) to try.
     scale : bool or "auto", default="auto"
-        Whether each column is divided by its own standard deviation, or all by one number; ``"auto"`` tries
-        both.
+        Whether each column is divided by its own standard deviation, or all columns by one number; ``"auto"``
+        tries both.
     n_components : int, default=512
-        Features that are tried with; fewer than for the fit will do.
+        Number of features for each candidate; fewer than for the final fit suffice.
     max_rows : int, default=6000
-        Rows that are tried with, at most.
+        Maximum number of rows in the sample.
     random_state : None, int, Generator or RandomState, default=0
-        Of the rows that are drawn, and of the frequencies.
+        Seed of the sample and of the frequencies.
 
     Returns
     -------
     GammaChoice
-        ``gamma``, ``scale``, the held-out ``auc`` of them, and all that were ``tried``.
+        ``gamma`` and ``scale``, their held-out ``auc``, and all candidates in ``tried``.
 
     Examples
     --------

@@ -17,35 +17,39 @@ from mbauc.readers.table.encoding.learner import EncodingSettings
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Makes numbers of a table's columns, for models of others: texts, categories, dates, missing values.
+    """Encode tables with categories, texts, dates and missing values as numeric matrices, for any model.
 
-    What each column is is guessed as by :class:`mbauc.TableRanker`; ``plan_`` says what and why.
+    Column types are inferred as by :class:`mbauc.TableRanker`; ``plan_`` lists them with the reasons.
 
     Parameters
     ----------
     encode : {"onehot", "hash", "codes"}, default="onehot"
-        How categories become columns: one for each level, hashed, or one column of codes; see
+        Encoding of categories: one-hot, feature hashing, or one column of integer codes; see
         :class:`mbauc.readers.TableSource`.
     types : mapping from names to kinds, optional
-        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"text"`` (short free texts,
-        whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
+        Column types that override the inferred ones: ``"numeric"``, ``"category"``, ``"text"`` (short free
+        text, whose frequent words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are
+        dropped.
     scale : {"standard", "max-abs", None}, default="standard"
-        How numeric columns are scaled; not with codes.
+        Scaling of numeric columns; not used with codes.
     missing : {"category", "mean"}, default="category"
-        Whether a missing number has an indicator of its own, or is at the mean; not with codes.
+        Whether a missing number gets an indicator column, or is imputed by the mean; not used with codes.
     max_categories : int, default=1000
-        Levels that a category may have.
+        Maximum number of levels of a category.
     hash_dim : int, optional
         Number of hashed columns.
     encoding : TableEncoding, optional
-        One that was learned before; then there is nothing to fit, and nothing else has a say.
+        A fitted encoding to use; then nothing is fitted and all other parameters are ignored.
 
     Attributes
     ----------
     encoding_ : TableEncoding
-        How columns become numbers.
+        The fitted encoding.
     plan_ : ColumnPlan
-        What each column is taken for, and why; not with ``encoding``.
+        Type of each column, and how it was inferred; not available with ``encoding``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Names of the columns of the table.
 
     Examples
     --------
@@ -81,7 +85,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.encoding = encoding
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the columns of a table are, and their levels, means and scales.
+        """Infer the types of the columns, and learn their levels, means and scales.
 
         Parameters
         ----------
@@ -103,9 +107,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The matrix of an Arrow table, a pandas or polars frame, or a dict of columns.
+        """Encode a pandas or polars frame, an Arrow table, or a dict of columns as a matrix.
 
-        Columns that the training data did not have are an error; labels and ids may be there or not.
+        Columns that were not in the training data are an error; label and id columns may be present or not.
         """
         check_is_fitted(self)
         return self._known.transform(X)

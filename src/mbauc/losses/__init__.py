@@ -1,6 +1,6 @@
-"""Losses over all pairs of a positive and a negative row, as functions of the scores of the rows.
+"""Losses over all pairs of a positive and a negative row, computed from the scores without forming pairs.
 
-A loss is a class: :class:`~mbauc.losses.pair_loss.PairLoss` says what it must have. No pair is formed.
+:class:`~mbauc.losses.pair_loss.PairLoss` is the base class; derive from it to define a loss.
 """
 
 from mbauc.losses.exponential import Exponential

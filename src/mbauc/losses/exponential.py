@@ -16,7 +16,7 @@ _LARGEST = 600.0
 
 
 class Exponential(PairLoss):
-    """``exp(-m)``, as in RankBoost; ``O(n)``."""
+    """Exponential loss ``exp(-m)`` of the margin m, as in RankBoost; ``O(n)``."""
 
     name = "exponential"
 

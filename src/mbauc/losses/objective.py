@@ -14,7 +14,7 @@ from mbauc.losses.region import Region
 
 @dataclass(frozen=True)
 class PairObjective:
-    """A loss over pairs, of which those count that are in a region under the scores at hand.
+    """Objective of a pairwise loss over all pairs, or over those in a region of the ROC curve.
 
     Examples
     --------
@@ -32,9 +32,9 @@ class PairObjective:
 
     @property
     def at_zero(self) -> float:
-        """The objective of scores that are all alike, whichever rows count."""
+        """The objective at equal scores, for any selection of rows."""
         return float(self.loss.of_margins(np.zeros(1))[0])
 
     def expand(self, scores: NDArray[np.float64]) -> Expansion:
-        """The objective around scores, with the rows that count frozen."""
+        """Second-order expansion around scores, for the rows that are selected at them."""
         return self.loss.expand(self.region.select(self.pairs, scores), scores)

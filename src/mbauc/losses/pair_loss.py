@@ -18,14 +18,14 @@ _LARGE_MARGIN = 1e3
 
 
 class Expansion(Protocol):
-    """A loss around some scores to second order: value, gradient and Hessian.
+    """Second-order expansion of a loss around some scores: value, gradient and Hessian.
 
     Attributes
     ----------
     value : float
         Weighted mean of the loss over the pairs.
     gradient : ndarray of shape (n,)
-        Its derivative by the score of each row; sums to zero in each group.
+        Derivative by the score of each row; sums to zero in each group.
     """
 
     @property
@@ -45,10 +45,11 @@ class Expansion(Protocol):
 
 
 class PairLoss(ABC):
-    """A loss ℓ(m) of the margin m = s⁺ - s⁻ of a pair: convex, and summed over all pairs at once.
+    """Base class of pairwise losses: convex functions ℓ(m) of the margin m = s⁺ - s⁻ of a pair.
 
-    A loss of one's own has a name and the three functions of the margin. It may expand into a
-    :class:`~mbauc.losses.pairwise.PairByPair`, which looks at each pair, until it knows a faster way.
+    A custom loss needs a name, the value and two derivatives as functions of the margin, and ``expand``, which
+    may return a :class:`~mbauc.losses.pairwise.PairByPair`: it sums pair by pair, as long as there is no faster
+    formula.
 
     Examples
     --------
@@ -78,21 +79,21 @@ class PairLoss(ABC):
 
     @property
     def falls(self) -> bool:
-        """Whether a larger margin never costs more, so that the pairs ranked worst have the largest loss."""
+        """Whether the loss is non-increasing in the margin, which partial AUC requires."""
         return float(self.slopes(np.array([_LARGE_MARGIN]))[0]) <= 0.0
 
     @abstractmethod
     def of_margins(self, m: Array) -> Array:
-        """ℓ(m), by definition."""
+        """Loss ℓ(m)."""
 
     @abstractmethod
     def slopes(self, m: Array) -> Array:
-        """ℓ'(m)."""
+        """First derivative ℓ'(m)."""
 
     @abstractmethod
     def curvatures(self, m: Array) -> Array:
-        """ℓ''(m), at kinks of the slope that from the left."""
+        """Second derivative ℓ''(m); at kinks of the slope, from the left."""
 
     @abstractmethod
     def expand(self, pairs: PairWeights, scores: Array) -> Expansion:
-        """The loss around the scores of all rows, shape (n,)."""
+        """Second-order expansion around the scores of all rows, shape (n,)."""

@@ -19,9 +19,9 @@ Index = NDArray[np.intp]
 class PairWeights:
     """All pairs of a positive and a negative row of the same group; pair (i, j) counts ``aᵢ bⱼ``.
 
-    The pairs of all groups together count 1. Rows of a class stand group by group: those of group g are
-    ``plus[plus_starts[g]:plus_starts[g + 1]]``, and their weights in the same places. Without groups there is
-    one group of all rows. Groups with one class have no pair and are left out.
+    The weights of all pairs sum to 1. Rows of a class are ordered by group: those of group g are
+    ``plus[plus_starts[g]:plus_starts[g + 1]]``, with weights in the same order. Without groups there is one
+    group of all rows. Groups with only one class have no pairs and are ignored.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class PairWeights:
         *,
         equal_groups: bool = False,
     ) -> PairWeights:
-        """Pairs of rows whose labels, weights and groups are given.
+        """Build the pairs from labels, weights and groups of the rows.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class PairWeights:
         groups : ndarray of shape (n,), optional
             Group of each row, of any type that can be sorted.
         equal_groups : bool, default=False
-            Whether each group counts alike, instead of each pair.
+            Whether groups have equal weight instead of pairs.
         """
         positive = np.asarray(positive, dtype=np.bool_)
         for name, given in (("weight", weight), ("groups", groups)):

@@ -21,16 +21,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Region:
-    """False-alarm rates from ``min_fpr`` to ``max_fpr`` and detection rates from ``min_tpr`` on.
+    """Region of the ROC curve for partial AUC, by false-positive and true-positive rates.
 
     Parameters
     ----------
     max_fpr : float, default=1.0
-        Only the share ``max_fpr`` of the negatives with the highest scores counts.
+        Upper limit of the false-positive rate: only this share of the negatives, with the highest scores,
+        counts.
     min_tpr : float, default=0.0
-        Only the share ``1 - min_tpr`` of the positives with the lowest scores counts.
+        Lower limit of the true-positive rate: only the share ``1 - min_tpr`` of the positives, with the lowest
+        scores, counts.
     min_fpr : float, default=0.0
-        The share ``min_fpr`` of the negatives with the highest scores does not count; not convex then.
+        Lower limit of the false-positive rate: this share of the negatives, with the highest scores, is
+        excluded. The objective is not convex unless it is 0.
 
     Examples
     --------
@@ -57,11 +60,11 @@ class Region:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole ROC curve counts."""
+        """Whether the region is the whole ROC curve."""
         return self.max_fpr == 1.0 and self.min_fpr == 0.0 and self.min_tpr == 0.0
 
     def select(self, pairs: PairWeights, scores: Array) -> PairWeights:
-        """The pairs that count, given the scores; groups keep their shares, and ties at an end share alike."""
+        """Select the pairs in the region; groups keep their weights, and ties at a limit are shared equally."""
         if self.is_whole:
             return pairs
         from mbauc.losses.region_kernels import keep

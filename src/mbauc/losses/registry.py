@@ -15,12 +15,12 @@ LOSSES: dict[str, type[PairLoss]] = {
 
 
 def get_loss(loss: str | PairLoss) -> PairLoss:
-    """A loss by its name, or itself.
+    """Get a loss by name; a loss object is returned unchanged.
 
     Parameters
     ----------
     loss : str or PairLoss
-        A name of ``LOSSES``, or a loss of one's own.
+        A name in ``LOSSES``, or a loss object.
 
     Examples
     --------

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class Squared(PairLoss):
-    """``½ (1 - m)²``; ``O(n)`` from the mean and the variance of each class in each group."""
+    """Squared loss ``½ (1 - m)²`` of the margin m; ``O(n)`` from class means and variances in each group."""
 
     name = "squared"
 

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class TruncatedSquares(PairLoss):
-    """``½ Σ cₖ (k - m)₊²`` for some knots k and coefficients cₖ; ``O(n log n)``."""
+    """Loss ``½ Σ cₖ (k - m)₊²`` of the margin m, with knots k and coefficients cₖ; ``O(n log n)``."""
 
     #: (knot, coefficient)
     terms: Sequence[tuple[float, float]]
@@ -40,19 +40,19 @@ class TruncatedSquares(PairLoss):
 
 
 class SquaredHinge(TruncatedSquares):
-    """``½ (1 - m)₊²``: pairs that are apart by 1 or more count nothing."""
+    """Squared hinge loss ``½ (1 - m)₊²``; zero for pairs with a margin m of 1 or more."""
 
     name = "squared_hinge"
     terms = ((1.0, 1.0),)
 
 
 class SmoothHinge(TruncatedSquares):
-    """The hinge ``(1 - m)₊`` with its kink rounded: a parabola from 1 - width to 1, a line below.
+    """Smoothed hinge loss: ``(1 - m)₊`` with a parabola in place of the kink, from 1 - width to 1.
 
     Parameters
     ----------
     width : float, default=0.5
-        Of the rounding. What is lost to rounding grows with the range of the scores over it: 1e-16 times that.
+        Width of the parabola. The rounding error is 1e-16 times the range of the scores divided by it.
     """
 
     name = "hinge"

@@ -1,4 +1,4 @@
-"""How good a ranking is, and how sure one can be of it."""
+"""Ranking metrics with confidence intervals and significance tests: AUC, partial AUC, AUC within groups."""
 
 from mbauc.metrics.calibration import Calibration, fit_calibration
 from mbauc.metrics.comparisons import (

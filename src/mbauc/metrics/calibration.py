@@ -23,20 +23,20 @@ _STEPS, _HALVINGS = 100, 30
 
 @dataclass(frozen=True)
 class Calibration:
-    """An increasing map from scores to log-odds. Ranking and thresholds, which are about scores, stay.
+    """Increasing map from scores to log-odds; it changes neither the ranking nor thresholds on scores.
 
     Attributes
     ----------
     kind : {"moments", "logistic", "isotonic"}
-        How it was found: from means and variances of the scores in the training, by logistic regression on the
-        score (Platt scaling), or by isotonic regression (pooled adjacent violators).
+        Method: closed form from the class means and variances of training scores, logistic regression on the
+        score (Platt scaling), or isotonic regression (pool adjacent violators).
     slope, offset : float
-        Log-odds are slope · score + offset; of a map with knots these are added to the log-odds at the knots:
-        the offset everywhere, the slope beyond the outer ones.
+        Log-odds are slope · score + offset. With knots, the offset is added to the interpolated log-odds, and
+        the slope is used beyond the outer knots.
     knots : tuple of pairs of float
-        Scores and log-odds, both rising, between which the map is linear; none for a straight line.
+        Increasing scores and log-odds between which the map interpolates linearly; empty for a straight line.
     share : float or None
-        Share of positives that its probabilities are for: that of the rows it was found on.
+        Base rate (share of positives) for which the probabilities hold: that of the rows it was fitted to.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Calibration:
         object.__setattr__(self, "knots", knots)
 
     def log_odds(self, s: ArrayLike) -> Array:
-        """Logarithm of P(positive)/P(negative) that goes with scores."""
+        """Log-odds log(P(positive) / P(negative)) of scores."""
         s = np.asarray(s, dtype=np.float64)
         if not self.knots:
             return np.asarray(self.slope * s + self.offset)
@@ -75,13 +75,14 @@ class Calibration:
         return np.asarray(np.interp(s, scores, heights) + self.slope * beyond + self.offset)
 
     def probability(self, s: ArrayLike) -> Array:
-        """Probability of the positive class that goes with scores."""
+        """Probability of the positive class for scores."""
         return np.asarray(expit(self.log_odds(s)))
 
     def with_share(self, share: float) -> Calibration:
-        """The map where another share of the rows is positive, and those of each class are as before.
+        """Adjust the map to another base rate (prior shift).
 
-        Log-odds move by the difference of the log prior odds, which is exact then (Bayes' rule).
+        Log-odds are shifted by the difference of the prior log-odds (Bayes' rule), which is exact if the
+        distribution of the scores within each class is unchanged.
         """
         if self.share is None:
             raise ValueError(
@@ -122,26 +123,25 @@ def fit_calibration(
     *,
     current: Calibration | None = None,
 ) -> Calibration:
-    """The map from scores to probabilities that suits labelled rows best, ``O(n log n)``.
+    """Select and fit a calibration map from scores to probabilities, ``O(n log n)``.
 
-    A logistic and an isotonic map, and the ``current`` one if there is one, are compared by their log-loss on
-    rows held out. The simplest that is within one standard error of the best is taken: the current one before
-    the logistic one before the isotonic one.
+    A logistic map, an isotonic map and the ``current`` one, if given, are compared by cross-validated log-loss.
+    The simplest within one standard error of the best is selected, in the order current, logistic, isotonic.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Two-valued labels, the larger is positive, of rows that the scores were not trained on.
+        Two-valued labels of held-out rows; the larger is positive.
     s : array-like of shape (n,)
         Finite scores.
     weight : array-like of shape (n,), optional
-        How much each row counts for: one of weight 3 as three equal rows.
+        Row weights as frequencies: weight 3 counts as three equal rows.
     folds : int, default=5
-        Folds of the cross-validation, fewer if a class has fewer rows; at least 2.
+        Number of cross-validation folds, at least 2; fewer are used if a class has fewer rows.
     seed : int, default=0
-        Of the folds.
+        Seed of the folds.
     current : Calibration, optional
-        The map in use, which is not fitted anew.
+        The map in use, which is not refitted.
 
     References
     ----------

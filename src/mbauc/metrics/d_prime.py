@@ -9,10 +9,10 @@ from mbauc.metrics.ranked import RankedScores
 
 
 def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Distance of the class means of the score over the root of the mean variance.
+    """Sensitivity index d′: difference of the class means of the score over the root of the mean variance.
 
-    For normal scores of equal variance AUC = Φ(d′/√2). Unlike AUC it changes under increasing maps of the
-    score: log-odds and probabilities have different d′.
+    For normal scores of equal variance AUC = Φ(d′/√2). Unlike AUC it is not invariant to increasing
+    transformations: log-odds and probabilities have different d′.
 
     Parameters
     ----------

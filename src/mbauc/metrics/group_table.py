@@ -27,23 +27,23 @@ ORDERS = ("lost", "pairs", "auc")
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Some groups of many, one entry each.
+    """Metrics of selected groups, one entry per group.
 
     Attributes
     ----------
     group : ndarray of shape (k,)
         The groups.
     rows, positives : ndarray of shape (k,)
-        Their rows and those of them that are positive, by weight where there are weights.
+        Number of rows and of positives, or their weights if there are weights.
     auc, low, high : ndarray of shape (k,)
-        AUC within each and DeLong's interval, NaN where a class has a single row. Rows are what varies there,
-        and weights count as numbers of rows.
+        AUC within each group and DeLong's interval, NaN where a class has a single row. Rows are treated as
+        independent, and weights as frequencies.
     share, lost : ndarray of shape (k,)
-        Share of all pairs within groups, and of all those that are lost.
+        Share of the group in all pairs within groups, and in all misranked pairs.
     n_groups : int
-        Groups with rows of both classes, of which these are some.
+        Total number of groups with rows of both classes.
     one_class_groups, one_class_rows : int
-        Groups with rows of one class, which have no AUC, and their rows.
+        Number of groups with rows of only one class, which have no AUC, and number of their rows.
     confidence : float
         Coverage of the intervals.
     """
@@ -101,18 +101,18 @@ def group_table(
     most: int = MOST,
     confidence: float = 0.95,
 ) -> GroupTable:
-    """AUC of each group, for the groups that matter most.
+    """AUC of individual groups, for the groups that matter most.
 
-    ``O(n log n)``, of any number of groups; only intervals are computed group by group.
+    ``O(n log n)`` for any number of groups; intervals are computed only for the groups that are returned.
 
     Parameters
     ----------
     y, s, groups, sample_weight
         As for :func:`grouped_roc_auc`.
     sort : {"lost", "pairs", "auc"}, default="lost"
-        What comes first: the groups that lose most pairs, those with most pairs, or those of the lowest AUC.
+        Order of the groups: most misranked pairs, most pairs, or lowest AUC first.
     most : int, default=50
-        Groups to keep.
+        Maximum number of groups to return.
     confidence : float, default=0.95
         Coverage of the intervals, between 0 and 1.
 

@@ -51,7 +51,7 @@ def _check_rate(name: str, value: Any) -> float:
 
 
 def negatives_needed(alpha: float, delta: float) -> int:
-    """Fewest negative rows with which any threshold can promise (alpha, delta): ⌈log delta / log(1 - alpha)⌉.
+    """Minimum number of negative rows for an (alpha, delta) guarantee: ⌈log delta / log(1 - alpha)⌉.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def negatives_needed(alpha: float, delta: float) -> int:
 
 
 def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
-    """Largest probability that the rate above the k-th smallest of n negative scores exceeds alpha.
+    """Bound on P(false-positive rate > alpha) for a threshold at the k-th smallest of n negative scores.
 
     ``P(Binomial(n, 1 - alpha) ≥ k)``; attained by continuous scores.
     """
@@ -72,12 +72,12 @@ def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
 
 
 def threshold_rank(n: int, alpha: float, delta: float) -> int:
-    """The smallest rank k among n negative scores that keeps the promise.
+    """Smallest rank k among n negative scores that satisfies the (alpha, delta) guarantee.
 
     Raises
     ------
     ValueError
-        If n is too small for any rank to keep it.
+        If n is too small for any rank.
 
     Examples
     --------
@@ -98,18 +98,18 @@ def threshold_rank(n: int, alpha: float, delta: float) -> int:
 
 @dataclass(frozen=True)
 class FalseAlarmThreshold:
-    """A threshold with its promise.
+    """Threshold with a guaranteed limit of the false-positive rate.
 
     Attributes
     ----------
     threshold : float
         Raise the alarm where a score is above it.
     rank, n_negatives : int
-        It is the rank-th smallest of this number of negative scores.
+        The threshold is the rank-th smallest of this number of negative scores.
     alpha, delta : float
-        The false-alarm rate is above alpha with probability at most delta.
+        The false-positive rate exceeds alpha with probability at most delta.
     violation_probability : float
-        What that probability comes to (at most delta).
+        Bound on that probability, at most delta.
     """
 
     threshold: float
@@ -123,15 +123,14 @@ class FalseAlarmThreshold:
 def false_alarm_threshold(
     negative_scores: ArrayLike, alpha: float = 0.05, delta: float = 0.05
 ) -> FalseAlarmThreshold:
-    """The lowest threshold that keeps the false-alarm rate at most alpha with probability at least 1 - delta.
+    """Lowest threshold whose false-positive rate is at most alpha with probability at least 1 - delta.
 
     Parameters
     ----------
     negative_scores : array-like of shape (n,)
-        Scores of negative rows that the scorer was not trained on, independent and like those to come.
+        Scores of held-out negative rows, independent and identically distributed with future negative rows.
     alpha, delta : float
-        Limit of the false-alarm rate, and probability with which it may be broken (over the draw of these
-        rows).
+        Limit of the false-positive rate, and probability that it is exceeded (over the draw of these rows).
 
     Returns
     -------
@@ -169,18 +168,18 @@ def false_alarm_threshold(
 
 @dataclass(frozen=True)
 class NpBand:
-    """Band of a ROC curve that thresholds with a promise can reach.
+    """Neyman–Pearson band of a ROC curve.
 
     Attributes
     ----------
     false_alarm : ndarray of shape (m,)
-        For each threshold the rate that is exceeded with probability at most delta.
+        Upper limit of the false-positive rate at each threshold, exceeded with probability at most delta.
     low, high : ndarray of shape (m,)
-        Between them lies the detection rate at that threshold, but for a probability of at most delta.
+        Limits of the true-positive rate at each threshold, with confidence 1 - delta.
     threshold : ndarray of shape (m,)
-        The thresholds, rising.
+        The thresholds, increasing.
     delta : float
-        As asked for; it holds at each threshold by itself.
+        Error probability, for each threshold individually.
     """
 
     false_alarm: Array
@@ -191,18 +190,19 @@ class NpBand:
 
 
 def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
-    """Neyman–Pearson band of the ROC curve: what detection goes with a false-alarm promise.
+    """Neyman–Pearson band of the ROC curve: true-positive rates at guaranteed false-positive rates.
 
-    At each threshold (a score of a negative row) the abscissa is the limit that the false-alarm rate keeps with
-    probability 1 - delta, and the band holds the detection rate with the same confidence (Clopper–Pearson).
-    ``O(n log n)``; at most 1,000 thresholds, spread evenly and towards few false alarms.
+    At each threshold (a score of a negative row) the abscissa is the upper limit of the false-positive rate
+    with confidence 1 - delta, and the band is the interval of the true-positive rate with the same confidence
+    (Clopper–Pearson). ``O(n log n)``; at most 1,000 thresholds, spread evenly and towards low false-positive
+    rates.
 
     Parameters
     ----------
     y, s : array-like of shape (n,)
-        Labels and scores of rows that the scorer was not trained on.
+        Labels and scores of held-out rows.
     delta : float, default=0.05
-        Probability of breaking each limit.
+        Probability that each limit is exceeded.
 
     Returns
     -------
@@ -226,18 +226,18 @@ def promise_band(ranked: RankedScores, threshold: Array, delta: float) -> NpBand
 
 @dataclass(frozen=True)
 class DetectionInterval:
-    """Detection rate at a fixed false-alarm rate, with a confidence interval.
+    """True-positive (detection) rate at a fixed false-positive rate, with a confidence interval.
 
     Attributes
     ----------
     detection, low, high : float
         Estimate and ends.
     false_alarm : float
-        The false-alarm rate.
+        The false-positive rate.
     threshold : float
-        Empirical threshold with that rate.
+        Empirical threshold at that rate.
     confidence : float
-        Coverage, at least.
+        Minimum coverage.
     """
 
     detection: float
@@ -257,19 +257,20 @@ class DetectionInterval:
 def detection_interval(
     y: ArrayLike, s: ArrayLike, false_alarm: float, confidence: float = 0.95
 ) -> DetectionInterval:
-    """P_D at a fixed P_F with an interval that holds for any distribution of the scores and any number of rows.
+    """True-positive rate P_D at a fixed false-positive rate P_F, with a distribution-free interval.
 
-    Half of the error goes to where the threshold lies (order statistics of the negative rows), half to the
-    detection rate there (Clopper–Pearson), so the interval is on the safe side. Where scores are tied at the
-    threshold, P_D is that of a coin among them that meets P_F exactly. With too few negatives to see
-    the false-alarm rate at all its lower end is 0. ``O(n log n)``.
+    The interval is valid for any distribution of the scores and any number of rows. Half of the error
+    probability is spent on the location of the threshold (order statistics of the negative scores), half on the
+    true-positive rate there (Clopper–Pearson), so it is conservative. Scores tied at the threshold are
+    randomised so that P_F is met exactly. With too few negatives to resolve P_F, the lower end is 0. ``O(n log
+    n)``.
 
     Parameters
     ----------
     y, s : array-like of shape (n,)
-        Labels and scores of rows that the scorer was not trained on.
+        Labels and scores of held-out rows.
     false_alarm : float
-        P_F, strictly between 0 and 1.
+        False-positive rate P_F, strictly between 0 and 1.
     confidence : float, default=0.95
         Coverage.
 

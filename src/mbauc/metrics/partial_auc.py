@@ -26,22 +26,22 @@ def partial_roc_auc(
     min_tpr: float = 0.0,
     standardized: bool = True,
 ) -> float:
-    """Area between the ROC curve and ``min_tpr``, up to ``max_fpr``: one-way or two-way partial AUC.
+    """Partial AUC: area under the ROC curve up to ``max_fpr`` and above ``min_tpr`` (one-way or two-way).
 
-    ``max_fpr`` alone gives the one-way partial AUC in the false-alarm rate, ``min_tpr`` alone that in the
-    detection rate, both the two-way one. ``O(n log n)``; ties are joined by a straight line.
+    ``max_fpr`` alone gives the one-way partial AUC in the false-positive rate, ``min_tpr`` alone that in the
+    true-positive rate, both the two-way partial AUC. Ties are interpolated linearly. ``O(n log n)``.
 
     Parameters
     ----------
     y, s, sample_weight
         As for :func:`roc_auc`.
     max_fpr : float, default=1.0
-        In (0, 1]: largest false-alarm rate that counts.
+        Upper limit of the false-positive rate, in (0, 1].
     min_tpr : float, default=0.0
-        In [0, 1): smallest detection rate that counts.
+        Lower limit of the true-positive rate, in [0, 1).
     standardized : bool, default=True
-        Whether to map the area so that ½ is what a coin reaches in the same region and 1 is the whole region
-        (McClish 1989, and the same for two-way). False returns the area itself.
+        Whether to standardise the area so that random scores have ½ and perfect scores 1 (McClish 1989,
+        extended to two-way). False returns the raw area.
 
     Returns
     -------
@@ -81,12 +81,13 @@ def partial_roc_auc_interval(
     confidence: float = 0.95,
     scale: Scale = "logit",
 ) -> AucInterval:
-    """Partial AUC with a confidence interval like DeLong's.
+    """Partial AUC with a confidence interval of DeLong's type.
 
-    The variance is that of the placements, clipped to the region: of a positive row the share of negatives
-    below it, from ``1 - max_fpr`` on; of a negative row the share of positives above it, from ``min_tpr`` up
-    to the detection rate at ``max_fpr``. Clipping accounts for the threshold at ``max_fpr``, which comes
-    from the same rows. Without a region it is :func:`roc_auc_interval`. ``O(n log n)``, no resampling.
+    The variance is computed from the placements, clipped to the region: of a positive row the share of
+    negatives below it, from ``1 - max_fpr`` on; of a negative row the share of positives above it, from
+    ``min_tpr`` up to the detection rate at ``max_fpr``. Clipping accounts for the threshold at ``max_fpr``,
+    which comes from the same rows. Without a region it is :func:`roc_auc_interval`. ``O(n log n)``, no
+    resampling.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def partial_roc_auc_interval(
     weights, clusters, confidence
         As for :func:`roc_auc_interval`.
     scale : {"logit", "linear"}, default="logit"
-        Where the interval of the share of the region that lies under the curve is symmetric.
+        Scale on which the interval of the area, as a share of the region, is symmetric.
 
     Returns
     -------
@@ -104,7 +105,8 @@ def partial_roc_auc_interval(
     Warns
     -----
     FewRowsWarning
-        If the region holds few rows of a class: ``max_fpr`` of the negatives, ``1 - min_tpr`` of the positives.
+        If the region contains few rows of a class: ``max_fpr`` of the negatives, ``1 - min_tpr`` of the
+        positives.
 
     References
     ----------

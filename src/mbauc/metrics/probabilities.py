@@ -21,19 +21,19 @@ _SUM_TOLERANCE = 1e-6
 
 
 def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Log-loss divided by the entropy of the base rate, ``O(n)``.
+    """Normalised entropy: log-loss divided by the entropy of the base rate, ``O(n)``.
 
-    1 is what always saying the base rate reaches, 0 is certainty that is right; unlike those of the log-loss,
-    values for data of different base rates can be compared. Probabilities are kept 2.2e-16 away from 0 and 1.
+    Predicting the base rate gives 1, perfect predictions give 0. Unlike the log-loss it is comparable between
+    data sets of different base rates. Probabilities are clipped to 2.2e-16 from 0 and 1.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Two-valued labels; the larger is positive.
     p : array-like of shape (n,) or (n, 2)
-        Probability of the positive class, or of both as ``predict_proba`` gives them; the second is used.
+        Probability of the positive class, or the output of ``predict_proba``, whose second column is used.
     sample_weight : array-like of shape (n,), optional
-        How much each row counts for.
+        Weight of each row.
 
     Returns
     -------
@@ -72,24 +72,24 @@ def calibration_error(
     strategy: Literal["quantile", "uniform"] = "quantile",
     norm: Literal["l1", "l2", "max"] = "l1",
 ) -> float:
-    """How far probabilities are from the shares of positives where they were given.
+    """Expected calibration error: distance of predicted probabilities from observed frequencies, by bins.
 
-    Rows are put into bins by probability; in each bin the mean probability is compared with the share of
-    positives. The norm "l1" gives the expected calibration error. Where bins hold few rows, chance
-    alone makes it greater than zero. ``O(n log n)``.
+    Rows are binned by probability; in each bin the mean probability is compared with the share of positives.
+    The norm "l1" gives the expected calibration error (ECE). The estimate is biased upwards if bins contain few
+    rows. ``O(n log n)``.
 
     Parameters
     ----------
     y, p, sample_weight
-        As for :func:`normalized_entropy`; one class alone will do if labels are 0/1, ±1 or boolean.
+        As for :func:`normalized_entropy`; a single class is allowed if labels are 0/1, ±1 or boolean.
     bins : int, default=15
         Number of bins, at least 1.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equal weight, or of equal width. Equal probabilities are never parted: all of them go where
-        the middle of them lies, so that heavy ones leave fewer bins. A probability on the edge of two bins
-        of equal width belongs to the lower.
+        Bins of equal weight, or of equal width. Equal probabilities always share a bin, the one in which the
+        middle of them falls, so that frequent values reduce the number of bins. With equal widths, a
+        probability on the edge of two bins belongs to the lower.
     norm : {"l1", "l2", "max"}, default="l1"
-        Mean of the distances weighted by bin, root of the mean of their squares, or the largest.
+        Mean absolute distance, root mean squared distance (both weighted by bin), or maximum distance.
 
     Returns
     -------

@@ -25,9 +25,9 @@ _NEGLIGIBLE = 1e-7
 
 
 def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Share of the pairs in which the positive row has the higher score; ties count one half (Eq. 5).
+    """Area under the ROC curve: the share of pairs in which the positive row has the higher score (Eq. 5).
 
-    ``O(n log n)``: both classes are sorted on their own and then merged.
+    Ties count one half. ``O(n log n)``: the classes are sorted separately and then merged.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     s : array-like of shape (n,)
         Scores.
     sample_weight : array-like of shape (n,), optional
-        A pair has the product of the weights of its rows.
+        Weight of each row; the weight of a pair is the product of the weights of its rows.
 
     Examples
     --------

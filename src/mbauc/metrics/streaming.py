@@ -29,55 +29,55 @@ _BLOCK = 1 << 15
 
 
 class StreamingAUC:
-    """AUC of a stream of scores in one pass, in bounded memory, with a bracket that holds the exact AUC.
+    """AUC of a stream of scores in one pass and bounded memory, with bounds of the exact AUC.
 
-    Scores are counted in bins, each class on its own. Pairs in different bins are decided; of those in the
-    same bin it is not known who wins, and they are the width of the bracket from ``low`` to ``high``. ``auc``
-    counts them one half. Bins are runs of neighbouring floating-point numbers, so that scores of any scale
-    and offset will do; what they are does not depend on the data. As long as memory allows, each number has
-    a bin of its own and the AUC is exact. When memory is full, pairs of bins become one, over and over until
-    they fit. A number on the edge of two bins has a bin to itself, and 0 and the powers of two are edges
-    down to one bin for each power of two: many equal scores of 0, ½ or 1 stay ties and do not widen the
-    bracket. Many equal scores of another value, such as 0.1, do widen it once memory is full, by the share
-    of pairs that are tied there. Floating-point numbers are dense near 0 and not near 1: of probabilities
-    that crowd below 1 pass the log-odds. Scores of several versions of a ranker, as of a stream that is scored
-    and then learned from, are on different scales: pass probabilities or log-odds, which are comparable.
+    Scores are counted in bins, separately for each class. Pairs in different bins are ordered; pairs in the
+    same bin are undecided and make up the distance from ``low`` to ``high``; ``auc`` counts them one half. Bins
+    are runs of neighbouring floating-point numbers, so scores may have any scale and offset; they do not depend
+    on the data. While memory allows, each distinct score has its own bin and the AUC is exact. When memory is
+    full, neighbouring bins are merged in pairs until they fit. A number on the edge of two bins has its own
+    bin, and 0 and the powers of two stay edges down to one bin for each power of two: many equal scores of 0, ½
+    or 1 stay ties and do not widen the bounds. Many equal scores of another value, such as 0.1, widen them once
+    memory is full, by the share of pairs tied there. Floating-point numbers are dense near 0 but not near 1:
+    for probabilities concentrated close to 1 pass log-odds. Scores of several versions of a model, as when a
+    stream is scored and then used for training, are on different scales: pass probabilities or log-odds, which
+    are comparable.
 
-    The state is that of the rows as a set: any order, any blocks and any tree of merges give the same bins
-    (and the same bits, where weights are whole numbers). For a set of rows occupies no more bins than
-    a larger set at the same coarseness, so a part is never made coarser than the whole has to be, and the
-    whole is made as coarse as it has to be, and no coarser.
+    The state depends only on the set of rows: any order, division into blocks and tree of merges give the same
+    bins (bit-identical if weights are integers). A subset never occupies more bins than the whole at the same
+    resolution, so a part is never coarser than the whole needs to be.
 
-    Without weights, or with whole ones that add up to less than 2⁵³, pairs are counted in whole numbers: the
-    exact AUC, rounded once, is never outside of the bracket. With other weights the bracket is made wider by
-    what rounding can do, (n + 4)·2⁻⁵⁰ of the shares won and lost for n rows.
+    Without weights, or with integer weights that sum to less than 2⁵³, pairs are counted exactly: the exact
+    AUC, rounded once, always lies within the bounds. With other weights the bounds are widened by a bound on
+    the rounding error, (n + 4)·2⁻⁵⁰ of the shares won and lost for n rows.
 
-    Time: ``O(n log n)`` for n rows of a block, and ``O(memory)`` for each block, for each merge and for
-    each look at the result. Memory: at most ``memory`` bytes; while it works, an update takes 5 MB, four
-    times the bins, and two bytes for each row that it is given.
+    Time: ``O(n log n)`` for a block of n rows, and ``O(memory)`` for each block, merge and query of the result.
+    Memory: at most ``memory`` bytes; an update temporarily takes 5 MB, four times the bins, and two bytes per
+    row of the block.
 
     Parameters
     ----------
     memory : int, default=1048576
-        Bytes that the bins may take, at least 1024; 16 for each bin with a score of a class.
+        Memory limit of the bins in bytes, at least 1024; 16 bytes for each occupied bin of a class. Increase it
+        for tighter bounds.
     classes : sequence of two labels, optional
-        Both labels; the larger is positive. Needed unless labels are 0/1, ±1 or boolean, or every block has
-        both.
+        Both labels; the larger is positive. Required unless labels are 0/1, ±1 or boolean, or every block
+        contains both.
 
     Attributes
     ----------
     auc : float
-        AUC with one half for each pair that is not decided.
+        AUC, counting undecided pairs one half.
     low, high : float
-        What the AUC would be if all pairs that are not decided were lost, or won.
+        Bounds of the exact AUC: all undecided pairs counted as lost, or as won.
     width : float
         ``high - low``.
     exact : bool
-        Whether all pairs are decided, so that nothing but rounding is left of the bracket.
+        Whether all pairs are decided, so that the AUC is exact up to rounding.
     counts : tuple of int
-        Number of rows that entered, (positives, negatives); rows of weight zero do not.
+        Number of rows counted (positives, negatives), without rows of weight zero.
     memory_used : int
-        Bytes of the bins.
+        Memory used by the bins, in bytes.
 
     Examples
     --------
@@ -107,21 +107,21 @@ class StreamingAUC:
     # -- taking in rows ------------------------------------------------------------------------------
 
     def update(self, y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Count more rows.
+        """Add a block of rows.
 
         Parameters
         ----------
         y : array-like of shape (n,)
             Labels. A block may hold one class only, or no rows.
         s : array-like of shape (n,)
-            Scores; infinite ones are fine, NaN is not.
+            Scores; infinite ones are allowed, NaN is not.
         sample_weight : array-like of shape (n,), optional
-            A pair has the product of the weights of its rows.
+            Weight of each row; the weight of a pair is the product of the weights of its rows.
 
         Returns
         -------
         StreamingAUC
-            Itself. If anything is wrong with the block, nothing of it is counted.
+            The object itself. If the block is invalid, it is not counted at all.
         """
         values = score_vector(s)  # blocks of it become float64 one at a time
         given = np.asarray(y)
@@ -142,9 +142,9 @@ class StreamingAUC:
         return self
 
     def merge(self, other: StreamingAUC) -> Self:
-        """Count the rows of another one as well; returns itself.
+        """Add the rows of another object in place; returns the object itself.
 
-        Both must have the same ``memory``. ``a + b`` leaves both as they are.
+        Both must have the same ``memory``. ``a + b`` returns a new object instead.
         """
         if not isinstance(other, StreamingAUC):
             raise TypeError(f"other must be a StreamingAUC, got {type(other).__name__}.")
@@ -179,39 +179,39 @@ class StreamingAUC:
 
     @property
     def auc(self) -> float:
-        """AUC with one half for each pair that is not decided."""
+        """AUC, counting undecided pairs one half."""
         return self._bracket().auc
 
     @property
     def low(self) -> float:
-        """What the AUC would be if all pairs that are not decided were lost."""
+        """Lower bound of the exact AUC: undecided pairs counted as lost."""
         return self._bracket().low
 
     @property
     def high(self) -> float:
-        """What the AUC would be if all pairs that are not decided were won."""
+        """Upper bound of the exact AUC: undecided pairs counted as won."""
         return self._bracket().high
 
     @property
     def width(self) -> float:
-        """Distance of the ends of the bracket."""
+        """Difference of the bounds, ``high - low``."""
         bracket = self._bracket()
         return bracket.high - bracket.low
 
     @property
     def exact(self) -> bool:
-        """Whether all pairs are decided, so that nothing but rounding is left of the bracket."""
+        """Whether all pairs are decided, so that the AUC is exact up to rounding."""
         shared = np.intersect1d(self._state.plus.keys, self._state.minus.keys, assume_unique=True)
         return bool(hold_one_value(shared, self._state.shift).all())
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Number of rows that entered, (positives, negatives)."""
+        """Number of rows counted (positives, negatives)."""
         return self._state.plus.rows, self._state.minus.rows
 
     @property
     def memory_used(self) -> int:
-        """Bytes of the bins."""
+        """Memory used by the bins, in bytes."""
         return ENTRY * self._state.size
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A trained ranker with all that is needed to score raw rows elsewhere, and its file ``.mbauc``."""
+"""Trained models with their preprocessing, for scoring raw rows anywhere, and their file format ``.mbauc``."""
 
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel

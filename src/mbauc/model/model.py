@@ -36,35 +36,35 @@ RUNNING = ("n_jobs", "verbose")
 
 @dataclass(frozen=True)
 class RankerModel:
-    r"""What the file ``.mbauc`` holds.
+    r"""A trained model with its preprocessing, as stored in a file ``.mbauc``.
 
     Attributes
     ----------
     layout : TableLayout or LibsvmLayout
-        How raw rows become columns; of an additive model, numbers and codes.
+        Encoding of raw rows as columns; for an additive model, as numbers and codes.
     classes : tuple of two labels
-        As they stand in the data, negative first; several on one side are a tuple of labels.
+        Labels as in the data, negative first; a class of several labels is a tuple.
     coef : ndarray of shape (d,)
-        Weights of the columns, or of the features of an additive model; read-only.
+        Weights of the columns, or of the features of an additive model. Read-only.
     intercept, slope : float
-        Scores are x'w + intercept; times the slope they are log-odds.
+        Scores are x'w + intercept; log-odds are slope times score.
     l1, l2 : float
         Penalties.
     threshold : Threshold or None
-        The cut, if one was found or set.
+        Decision threshold, if one was set.
     moments : PairMoments or None
-        What training resumes from.
+        Moments of the training data, needed for updates and merges.
     settings : dict
-        Of the estimator.
+        Parameters of the estimator.
     trained_on : dict
-        Files, rows, time, and what was measured on rows held out; for people.
+        Information about the training: files, rows, time, and held-out metrics.
     path : list of dict
-        Penalties that were tried and their held-out scores.
+        Penalties tried and their held-out scores.
     terms : ModelTerms or None
-        Of an additive model, how its columns become features (curves, levels and interactions), and what is
-        told of them; None where weights are for the columns themselves.
+        For an additive model, the encoding of columns as features (curves, levels and interactions) and their
+        description; None for a linear model.
     calibration : Calibration or None
-        How scores become log-odds, in place of the slope; see :func:`mbauc.metrics.fit_calibration`.
+        Map from scores to log-odds, used instead of the slope; see :func:`mbauc.metrics.fit_calibration`.
 
     Examples
     --------
@@ -133,16 +133,16 @@ class RankerModel:
         classes: Any,
         **rest: Any,
     ) -> RankerModel:
-        """A fitted estimator with the rows that it is for.
+        """Build a model from a fitted estimator and the layout of its raw rows.
 
         Parameters
         ----------
         ranker : MBAClassifier, PairwiseAUCClassifier, one of them with CV, or AdditiveAUCClassifier
             Fitted.
         layout : TableLayout or LibsvmLayout
-            How raw rows become columns.
+            Encoding of raw rows as columns.
         classes : sequence of two labels
-            As they stand in the data, negative first.
+            Labels as in the data, negative first.
         **rest
             Other attributes.
         """
@@ -167,20 +167,20 @@ class RankerModel:
         return int(self.coef.size)
 
     def feature_names(self) -> list[str]:
-        """Names of what weights are for; hashed columns say what is behind them, where that was recorded."""
+        """Names of the features; hashed columns list the values in them, if these were recorded."""
         if self.terms is not None:
             return self.terms.features.feature_names()
         return with_hashed_names(self.layout.feature_names(), self.trained_on)
 
     def largest_weights(self) -> Iterator[tuple[int, str, float]]:
-        """Columns, their names and weights, the largest weights first; zeros are left out."""
+        """Columns, names and weights by decreasing absolute weight, without zeros."""
         names = self.feature_names()
         order = np.argsort(-np.abs(self.coef), kind="stable")
         return ((int(k), names[k], float(self.coef[k])) for k in order if self.coef[k])
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The two labels, negative first; 0 and 1 where a side has several."""
+        """The two labels, negative first; 0 and 1 if a class has several labels."""
         if any(isinstance(side, tuple | list) for side in self.classes):
             return np.array([0, 1])
         if len({type(side) for side in self.classes}) == 1:
@@ -191,7 +191,7 @@ class RankerModel:
 
     @property
     def scorer(self) -> LinearScorer:
-        """The weights with :attr:`labels`, and without all that is not needed for scores."""
+        """The part of the model that computes scores, with :attr:`labels`."""
         weights = (self.coef, self.intercept, self.slope, self.labels)
         if self.terms is not None:
             return AdditiveScorer(*weights, features=self.terms.features, calibration=self.calibration)
@@ -199,11 +199,11 @@ class RankerModel:
 
     @property
     def cut(self) -> float:
-        """Score above which a row is called positive: the threshold, or 0, where both are equally likely."""
+        """Score above which a row is predicted positive: the threshold, or 0 (probability ½)."""
         return 0.0 if self.threshold is None else float(self.threshold.value)
 
     def score(self, X: Any) -> Array:
-        """Scores of rows in the model's columns."""
+        """Scores of rows that are encoded as the model's columns."""
         self._check_columns("X", X.shape[1])
         return self.scorer.scores(X)
 
@@ -213,15 +213,15 @@ class RankerModel:
             raise ValueError(f"{name} must have the model's {columns:,} columns, got {came:,}.")
 
     def scales(self) -> tuple[Array, bool]:
-        """By what the numbers that each weight is for were divided, and whether by standard deviations."""
+        """Divisors of the numeric columns, and whether they are standard deviations."""
         return self.layout.scales() if self.terms is None else (np.ones(self.n_features), False)
 
     def probability(self, s: Array) -> Array:
-        """Probability of the positive class that goes with scores."""
+        """Probability of the positive class for scores."""
         return self.scorer.probability(s)
 
     def label(self, s: Array) -> NDArray[Any]:
-        """Labels that go with scores: the positive one above :attr:`cut`."""
+        """Predicted labels for scores: positive above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
     def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
@@ -235,20 +235,20 @@ class RankerModel:
     def with_threshold(
         self, threshold: Threshold | None, files: list[dict[str, Any]] | None = None
     ) -> RankerModel:
-        """The same ranker with another cut; ``files`` tell which rows it was found on, if they are known."""
+        """Copy of the model with another threshold; ``files`` lists the data it was chosen on, if known."""
         return replace(self, threshold=threshold, trained_on=self._found_on("threshold_files", files))
 
     def with_calibration(
         self, calibration: Calibration | None, files: list[dict[str, Any]] | None = None
     ) -> RankerModel:
-        """The same ranker with other probabilities: scores, their order and the threshold stay.
+        """Copy of the model with another calibration; scores and threshold do not change.
 
         Parameters
         ----------
         calibration : Calibration or None
-            How scores become log-odds; None for those of the training.
+            Map from scores to log-odds; None for that of the training.
         files : list of dict, optional
-            Which rows it was found on, if they are known.
+            Data to which it was fitted, if known.
         """
         return replace(self, calibration=calibration, trained_on=self._found_on("calibration_files", files))
 
@@ -258,7 +258,7 @@ class RankerModel:
 
     @property
     def current_calibration(self) -> Calibration:
-        """The map that probabilities go by: ``calibration``, or the training's slope."""
+        """The calibration in use: ``calibration``, or the slope of the training."""
         return self.calibration or Calibration("moments", self.slope, share=self._trained_share())
 
     def _trained_share(self) -> float | None:
@@ -274,58 +274,58 @@ class RankerModel:
         return float(plus / (plus + minus / rate))
 
     def with_prior(self, share: float) -> RankerModel:
-        """The same ranker where another share of the rows is positive: only probabilities change.
+        """Copy of the model for another base rate; only probabilities change.
 
-        Log-odds move by the difference of the log prior odds. That is exact where the rows of each class are as
-        before, as when the training had all positives and a sample of the negatives.
+        Log-odds are shifted by the difference of the prior log-odds. This is exact if the distribution within
+        each class is unchanged, as when negatives were downsampled for training.
 
         Parameters
         ----------
         share : float
-            Share of positives in production, between 0 and 1.
+            Base rate (share of positives) in production, between 0 and 1.
         """
         return replace(self, calibration=self.current_calibration.with_share(share))
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether it is a model of the squared loss over the whole ROC curve, which can have moments."""
+        """Whether the model minimises the squared loss over the whole ROC curve, and so can have moments."""
         return is_quadratic(self.settings)
 
     @property
     def group(self) -> str | None:
-        """Column of the groups within which it ranks, if there is one."""
+        """Column of the groups for ranking within groups, if there is one."""
         return getattr(self.layout, "group", None)
 
     def describe_objective(self) -> str:
-        """What the training lowered, in words."""
+        """The objective of the training, in words."""
         return describe_objective(self.settings, self.group)
 
     @property
     def region(self) -> Region:
-        """The part of the ROC curve that was asked for; cross-validation may have fitted another one."""
+        """The requested region of the ROC curve; cross-validation may have fitted a larger one."""
         asked = self.trained_on.get("asked")
         return region_of(asked if isinstance(asked, dict) else self.settings)
 
     def describe_measure(self) -> str:
-        """What the training was judged by on rows held out, in words."""
+        """The held-out metric of the training, in words."""
         return describe_measure(self.region, self.group)
 
     def describe_asked(self) -> str | None:
-        """What was asked for where the training lowered something else, in words; None where it did not."""
+        """The requested objective if the training minimised another one, in words; otherwise None."""
         if self.region == region_of(self.settings):
             return None
         return f"{self.describe_measure()}, for which this objective was best on held-out rows"
 
     def estimator_settings(self) -> dict[str, Any]:
-        """Those of the settings that the estimator has, but for :data:`RUNNING`."""
+        """Settings that are parameters of the estimator, except :data:`RUNNING`."""
         known = set(self._kind()().get_params()) - set(RUNNING)
         return {name: value for name, value in self.settings.items() if name in known}
 
     def estimator(self) -> MBAClassifier | PairwiseAUCClassifier | AdditiveAUCClassifier:
-        """A fitted scikit-learn estimator with the same weights, for rows in the model's columns.
+        """Convert to a fitted scikit-learn estimator, for rows that are encoded as the model's columns.
 
-        With moments it can be updated (``partial_fit``) and has standard errors. It has not solved anything, so
-        ``solution_`` and ``n_iter_`` are missing. ``predict`` cuts at 0.
+        With moments it can be updated (``partial_fit``) and has standard errors. ``solution_`` and ``n_iter_``
+        are not available. ``predict`` uses the threshold 0.
         """
         settings, penalties = self.estimator_settings(), {"l1": self.l1, "l2": self.l2}
         if self.terms is not None:

@@ -38,25 +38,25 @@ _RULE = ("rule", "number")
 
 
 def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: bool = True) -> None:
-    """Write a model; the file is replaced whole or not at all.
+    """Save a model to a file, atomically.
 
     Parameters
     ----------
     model : RankerModel
-        What to write. In ``trained_on`` and ``path`` numbers that are not finite become None, and what JSON
-        does not have becomes text. Entries of ``trained_on`` that mbauc writes itself must have their form
-        (``files`` is a list); others may be anything.
+        Model to save. In ``trained_on`` and ``path`` non-finite numbers become None, and values that JSON
+        cannot represent become text. Entries of ``trained_on`` that mbauc defines must have their type
+        (``files`` is a list); others are arbitrary.
     path : path
-        Usually with the ending ``.mbauc``.
+        File to write, usually ending in ``.mbauc``.
     moments : bool, default=True
-        Whether to write the moments, ``8 d (d + 1)`` bytes, so that training can be resumed.
+        Whether to include the moments, ``8 d (d + 1)`` bytes, which updates and merges need.
 
     Raises
     ------
     DiskFullError
-        If there is no room; what stood at ``path`` is kept.
+        If the disk is full; an existing file at ``path`` is kept.
     ValueError
-        If the model holds what a file cannot, before anything is written.
+        If the model cannot be represented in a file; nothing is written.
     """
     arrays: dict[str, Any] = {"coef": model.coef}
     if moments and model.moments is not None:
@@ -85,19 +85,19 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
 
 
 def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerModel:
-    """Read a model. Nothing in the file is ever run.
+    """Load a model from a file. No code in the file is executed.
 
     Parameters
     ----------
     path : path
-        A file that :func:`save_model` or ``mbauc fit`` wrote.
+        File written by :func:`save_model` or ``mbauc fit``.
     moments : bool, default=True
-        Whether to read the moments, if there are any; to score rows they are not needed.
+        Whether to load the moments, if there are any. They are not needed for scoring.
 
     Raises
     ------
     ModelFileError
-        If the file is something else, is damaged, or comes from another version of the format.
+        If the file is not a model, is damaged, or has an unsupported format version.
     """
     name = os.fsdecode(path)
 

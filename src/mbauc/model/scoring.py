@@ -60,43 +60,42 @@ def score_files(
     on_error: str = "stop",
     verbose: bool = False,
 ) -> dict[str, Any]:
-    r"""Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
+    r"""Score files and write a table: Parquet if ``out`` ends in .parquet, otherwise CSV, compressed for .gz.
 
-    The table has the columns of ``keep``, or the number of each row if there are none (``row``: from 0 over all
-    files, rows that were left out included); then ``score``, ``probability``, if the model has a threshold
-    ``alarm``, and, if they are asked for, ``reason_1``, ``reason_2``, …: what raises the score most. Memory: a
-    few blocks of rows.
+    The table has the columns of ``keep``, or by default the row number (``row``: from 0 over all files,
+    including skipped rows); then ``score``, ``probability``, ``alarm`` if the model has a threshold, and
+    ``reason_1``, ``reason_2``, … if requested. Memory: a few blocks of rows.
 
     Parameters
     ----------
     model : RankerModel
-        What to score with.
+        Model to score with.
     paths : path or sequence of paths
-        Files like those that it was trained on; labels are not needed. Lines of LIBSVM text begin with a number
-        in their place.
+        Files in the format of the training data; labels are not needed. Lines of LIBSVM text must begin with
+        any number in place of the label.
     out : path or None
-        File to write, whole or not at all; None for CSV on standard output.
+        File to write, atomically; None for CSV on standard output.
     keep : sequence of str, default=()
-        Columns of the files to pass on.
+        Columns of the files to copy to the output.
     reasons : int, default=0
-        So many columns that raise the score most, beside it as texts such as ``amount=950 (+1.32)``: the row's
-        own value and what it adds in log-odds, counted as in ``mbauc explain``. A row has fewer where
-        fewer raise its score by 0.005 or more.
+        Number of reasons: the columns that raise the score most, as texts such as ``amount=950 (+1.32)`` with
+        the value and its contribution in log-odds, as in ``mbauc explain``. A row has fewer reasons if fewer
+        columns contribute 0.005 or more.
     on_error : {"stop", "skip"}, default="stop"
-        What to do at a row that cannot be read.
+        Whether an invalid row raises an error or is skipped.
     verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Returns
     -------
     dict
-        ``rows`` scored, ``alarms``, rows that were left out (``skipped``), ``left_out``: why, in words, and, of
-        a CSV file, texts of the data that a spreadsheet would take for ``formulas``.
+        Counts of ``rows`` scored, ``alarms`` and ``skipped`` rows; ``left_out``, the reasons for skipping in
+        words; and, for a CSV file, ``formulas``: texts that a spreadsheet would interpret as formulas.
 
     Raises
     ------
     ValueError
-        At a row that cannot be read, or, with ``on_error="skip"``, if that is so of every row.
+        At an invalid row, or, with ``on_error="skip"``, if all rows are invalid.
 
     Examples
     --------

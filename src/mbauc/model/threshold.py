@@ -22,22 +22,22 @@ RULES = {
 
 @dataclass(frozen=True)
 class Threshold:
-    """A cut, usually one that keeps a false-alarm promise.
+    """Decision threshold, usually with a guaranteed limit of the false-positive rate.
 
     Attributes
     ----------
     value : float
         Scores above it raise an alarm.
     false_alarm : float or None
-        Share of the negatives that may raise one; None for a cut set by hand, without a promise.
+        Guaranteed limit of the false-positive rate; None without a guarantee.
     confidence : float or None
-        Probability with which the promise is kept; None without one.
+        Probability with which the limit holds; None without a guarantee.
     negatives : int
-        Rows that it was found on.
+        Number of negative rows used to set the threshold.
     rule : {"false_alarm", "top", "alarms_per_10000", "cost"} or None
-        How a cut without a promise was chosen; None for one with a promise, or set by hand.
+        Rule for a threshold without a guarantee; None with a guarantee, or if set by hand.
     number : float or None
-        What the rule was asked for: a rate, a number of alarms, or a cost.
+        Parameter of the rule: a rate, a number of alarms, or a cost.
     """
 
     value: float
@@ -58,7 +58,7 @@ class Threshold:
             check_number("number", self.number, low=0.0)
 
     def describe(self) -> str:
-        """How it was chosen, in words."""
+        """Describe in words how the threshold was chosen."""
         if self.false_alarm is not None:
             return (
                 f"at most {self.false_alarm:g} of the negatives, with {self.confidence:g} confidence (from "

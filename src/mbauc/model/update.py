@@ -35,26 +35,26 @@ def update_model(
     about: dict[str, Any] | None = None,
     verbose: bool = False,
 ) -> RankerModel:
-    r"""A model trained on more rows: the same weights as if all rows had come at once (with ``decay=1``).
+    r"""Update a model with new rows; with ``decay=1`` the weights are those of a fit to all rows together.
 
-    The moments of the new rows are added to the model's own, in which earlier rows are first made to count for
-    ``decay`` times as much. Then the weights are solved anew with the model's settings: with the same
-    penalties, unless l2 was ``"auto"``, which chooses anew. A threshold is dropped, because its promise was for
-    other weights. ``O(n d² + d³)`` time for n new rows, however many the old ones; the memory of three moments.
+    The moments of the new rows are added to those of the model, after these are multiplied by ``decay``. The
+    weights are then solved again with the model's settings: with the same penalties, except that ``l2="auto"``
+    is selected again. A threshold is dropped, because it was set for other weights. ``O(n d² + d³)`` time for n
+    new rows, whatever the number of old ones; memory of three moments.
 
     Parameters
     ----------
     model : RankerModel
-        With moments; it is not changed.
+        A model with moments; it is not modified.
     source : Source
         New rows, such as ``model.layout.source(paths, model.classes)``.
     decay : float, default=1.0
-        In (0, 1]: what the weights of earlier rows are multiplied by; 1 forgets nothing.
+        Forgetting factor in (0, 1] for the weights of earlier rows; 1 means no forgetting.
     n_jobs : int, optional
-        Threads; by default as many as BLAS may use.
+        Number of threads; by default as many as BLAS may use.
     about : dict, optional
-        For the record: ``files`` (by default the source's) are added to the known ones, the rest
-        is stored with the update.
+        Information to store: ``files`` (by default those of the source) are appended to the known files, other
+        entries are stored with the update.
     verbose : bool, default=False
         Show progress on a terminal.
 
@@ -109,19 +109,18 @@ def update_model(
 def merge_models(
     models: Iterable[RankerModel], *, l1: float | None = None, l2: float | Literal["auto"] | None = None
 ) -> RankerModel:
-    """One model of the rows of several: the same weights as if all rows had been in one place.
+    """Merge models trained on different rows; the weights are those of a fit to all rows together.
 
-    Moments add up, and the weights are solved once. Layouts, classes and settings of the models must be equal;
-    of labels that stand against named positive ones, each may have seen others. Thresholds are dropped, because
-    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides the moments of the
-    models.
+    The moments are added, and the weights are solved once. Layouts, classes and settings must be equal; only
+    the negative labels seen may differ if positive labels were named. Thresholds are dropped, because they were
+    set for other weights. ``O(d³)`` time, memory of two moments besides those of the models.
 
     Parameters
     ----------
     models : iterable of RankerModel
-        Two or more, with moments.
+        Two or more models with moments.
     l1, l2 : float, or "auto" as l2, optional
-        Penalties, where the models' own differ or others are wanted.
+        Penalties, if those of the models differ or others are wanted.
     """
     several = list(models)
     if len(several) < 2:

@@ -1,4 +1,4 @@
-"""Losses over all pairs as objectives of other libraries: LightGBM, XGBoost, PyTorch.
+"""Pairwise AUC losses as objectives for LightGBM, XGBoost and PyTorch.
 
 None of these libraries is imported here; :mod:`mbauc.objectives.torch` needs ``mbauc[torch]``. See
 ``docs/user_guide/objectives.md``.

@@ -25,39 +25,38 @@ def lightgbm(
     equal_groups: bool = False,
     min_curvature: float | None = None,
 ) -> LightGBMObjective:
-    """A loss over all pairs of a positive and a negative row as an objective for LightGBM.
+    """Pairwise AUC loss over all pairs as a custom objective for LightGBM.
 
-    Gradient and Hessian diagonal are those of the mean over all pairs, exact, in ``O(n log n)`` at most: no
-    pair is drawn, none is left out, and none counts more because it is near the top of a list. Both are
-    multiplied by 2 n₊ n₋ / (n₊ + n₋), summed over groups (n₊ and n₋ are sums of weights). Then the Hessians of
-    the logistic loss add up at first to what those of LightGBM's ``binary`` add up to, n p (1 - p), and
-    settings such as ``min_sum_hessian_in_leaf`` and ``lambda_l2`` mean what they mean there. Each class
-    has one half of the sum, as with balanced class weights.
+    Gradient and Hessian diagonal are exact for the mean over all pairs, in ``O(n log n)`` at most: pairs are
+    neither sampled nor truncated, nor weighted by rank. Both are multiplied by 2 n₊ n₋ / (n₊ + n₋), summed over
+    groups (n₊ and n₋ are sums of weights). The initial sum of the Hessians of the logistic loss is then that of
+    LightGBM's ``binary``, n p (1 - p), so that parameters such as ``min_sum_hessian_in_leaf`` and ``lambda_l2``
+    have the same scale. Each class has one half of the sum, as with balanced class weights.
 
-    It fits ``lightgbm.train`` (as ``params["objective"]``) as well as ``LGBMClassifier`` and ``LGBMRanker`` (as
-    ``objective=``). Weights, initial scores and groups are taken from the data set. LightGBM then knows no
-    probabilities: all predictions are scores. Distributed training sees the pairs of each worker alone.
+    Use it with ``lightgbm.train`` (as ``params["objective"]``), ``LGBMClassifier`` and ``LGBMRanker`` (as
+    ``objective=``). Weights, initial scores and groups are taken from the data set. All predictions are raw
+    scores, not probabilities. Distributed training uses only pairs within each worker.
 
     Parameters
     ----------
     loss : str or PairLoss, default="logistic"
         ``"logistic"``, ``"squared_hinge"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed).
     max_fpr : float, default=1.0
-        In (0, 1]: largest false-alarm rate that counts, as for :func:`mbauc.metrics.partial_roc_auc`: the pairs
-        of the negatives with the highest scores so far.
+        Upper limit of the false-positive rate, in (0, 1], as for :func:`mbauc.metrics.partial_roc_auc`: only
+        pairs of the negatives with the currently highest scores count.
     min_tpr : float, default=0.0
-        In [0, 1): smallest detection rate that counts.
+        Lower limit of the true-positive rate, in [0, 1).
     whole : float, default=0.8
-        Share of the whole curve in the objective where only a part of it counts. Without it nothing keeps the
-        other rows where they are, and trees learn the few that count by heart.
+        Weight of the whole ROC curve in the objective for partial AUC. Without it the other rows are
+        unconstrained, and trees overfit the few rows in the region.
     groups : array-like of shape (n,), optional
-        Group of each training row: only rows of the same group are paired. For a ``Dataset`` or a
-        ``LGBMRanker`` that knows its groups leave this out.
+        Group of each training row: only rows of the same group are paired. Not needed for a ``Dataset`` or
+        ``LGBMRanker`` with groups.
     equal_groups : bool, default=False
-        Whether each group counts alike, instead of each pair.
+        Whether groups have equal weight instead of pairs.
     min_curvature : float, optional
-        The Hessian of a row is at least this share of what it is for the squared loss, so that leaves of rows
-        that are far from all others stay finite. 0.001 by default, and 1 for the hinge.
+        Lower limit of the Hessian of a row, relative to that of the squared loss, which keeps leaf values
+        finite for rows far from all others. By default 0.001, and 1 for the hinge.
 
     Returns
     -------
@@ -67,8 +66,8 @@ def lightgbm(
 
     Notes
     -----
-    The diagonal leaves out that the rows of a pair move against each other. A step can be up to twice as long
-    as Newton's, which is safe at learning rates below 1.
+    The Hessian diagonal ignores the interaction of the two rows of a pair. Steps can be up to twice as long as
+    Newton's, which is safe at learning rates below 1.
 
     Examples
     --------
@@ -89,11 +88,11 @@ def lightgbm(
 
 @dataclass(frozen=True, eq=False)
 class LightGBMObjective(Boosting):
-    """What :func:`lightgbm` returns: a function that LightGBM calls once an iteration."""
+    """Objective returned by :func:`lightgbm`, which LightGBM calls once per iteration."""
 
     @property
     def metric(self) -> LightGBMMetric:
-        """AUC over the pairs that the objective counts."""
+        """Evaluation metric: AUC over the pairs of the objective."""
         return LightGBMMetric(self.terms)
 
     # four arguments are what LightGBM's estimators look for; its engine passes the first two
@@ -104,7 +103,7 @@ class LightGBMObjective(Boosting):
 
 @dataclass(frozen=True, eq=False)
 class LightGBMMetric:
-    """AUC over the pairs that an objective counts, as a metric for LightGBM."""
+    """AUC over the pairs of an objective, as an evaluation metric for LightGBM."""
 
     terms: PairTerms
 

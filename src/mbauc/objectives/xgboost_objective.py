@@ -25,13 +25,13 @@ def xgboost(
     equal_groups: bool = False,
     min_curvature: float | None = None,
 ) -> XGBoostObjective:
-    """A loss over all pairs of a positive and a negative row as an objective for XGBoost.
+    """Pairwise AUC loss over all pairs as a custom objective for XGBoost.
 
     As :func:`lightgbm`, for ``xgboost.train(..., obj=)`` and for ``XGBClassifier(objective=)``. Weights, base
-    margins and groups (``qid`` or ``group``) are taken from the ``DMatrix``; there, weights of groups count for
-    their pairs, as XGBoost has it. ``XGBRanker`` takes no objective of others. A constant added to all scores
-    changes nothing, so ``base_score`` is as good as any; ``predict(..., output_margin=True)`` gives scores
-    that are not rounded to 0 and 1 at the ends.
+    margins and groups (``qid`` or ``group``) are taken from the ``DMatrix``; weights of groups apply to their
+    pairs, as in XGBoost. ``XGBRanker`` does not support custom objectives. The loss is invariant to a constant,
+    so ``base_score`` does not matter; ``predict(..., output_margin=True)`` returns scores that are not rounded
+    to 0 and 1 at the ends.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def xgboost(
     -------
     XGBoostObjective
         The objective; its attribute ``metric`` is the AUC over the same pairs, for early stopping:
-        ``custom_metric`` of ``xgboost.train``, ``eval_metric`` of ``XGBClassifier``. XGBoost raises it without
-        being told, as its name begins with ``auc``.
+        ``custom_metric`` of ``xgboost.train``, ``eval_metric`` of ``XGBClassifier``. XGBoost maximises it
+        automatically, because its name begins with ``auc``.
 
     Examples
     --------
@@ -63,11 +63,11 @@ def xgboost(
 
 @dataclass(frozen=True, eq=False)
 class XGBoostObjective(Boosting):
-    """What :func:`xgboost` returns: a function that XGBoost calls once an iteration."""
+    """Objective returned by :func:`xgboost`, which XGBoost calls once per iteration."""
 
     @property
     def metric(self) -> XGBoostMetric:
-        """AUC over the pairs that the objective counts."""
+        """Evaluation metric: AUC over the pairs of the objective."""
         return XGBoostMetric(self.terms)
 
     # XGBoost's estimators look for the name sample_weight; its engine passes the first two
@@ -78,7 +78,7 @@ class XGBoostObjective(Boosting):
 
 @dataclass(frozen=True, eq=False)
 class XGBoostMetric:
-    """AUC over the pairs that an objective counts, as a metric for XGBoost."""
+    """AUC over the pairs of an objective, as an evaluation metric for XGBoost."""
 
     terms: PairTerms
 

@@ -33,18 +33,17 @@ Array = NDArray[np.float64]
 class PairMoments(ScorerStatistics):
     """Moments of the differences x⁺ - x⁻ over all pairs of a positive and a negative row.
 
-    Held as weight, mean and scatter of each class, from which Eq. (13) of the paper follows exactly::
+    Stored as weight, mean and scatter of each class, from which Eq. (13) of the paper follows exactly::
 
         μ = m₊ - m₋        Σ = C₊ + C₋ + μ μ'        C = scatter / weight
 
-    without forming a pair. Per-class sums add up over any split of the rows, so moments merge
-    (``a + b``), subtract (``a - b``) and forget (``a.decayed(0.9)``). A pair has weight wᵢ wⱼ.
+    without forming a pair. Per-class sums are additive over any split of the rows, so moments can be merged
+    (``a + b``), subtracted (``a - b``) and decayed (``a.decayed(0.9)``). Pair (i, j) has weight wᵢ wⱼ.
 
-    Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
-    also hold the scatter of the differences themselves, because class sums no longer determine it.
+    Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`) also
+    store the scatter of the differences, because class sums do not determine it.
 
-    Objects are never changed. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
-    their own.
+    Objects are immutable. Memory: ``8 d (d + 1)`` bytes, twice that for matched or closed pairs.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class PairMoments(ScorerStatistics):
 
     @classmethod
     def from_sums(cls, sums: MomentSums) -> PairMoments:
-        """Moments with these sums, which nobody may change any more."""
+        """Build moments from given sums, which must not be modified afterwards."""
         sums.classes.packed.buffer.setflags(write=False)
         moments = object.__new__(cls)
         object.__setattr__(moments, "sums", sums)
@@ -96,22 +95,22 @@ class PairMoments(ScorerStatistics):
     ) -> PairMoments:
         """Exact moments of all pairs in one pass over X.
 
-        ``O(n d²)`` time for dense rows, ``O(Σ k²)`` for sparse rows with k entries; the memory of the
-        moments plus a few blocks of rows. X is not copied and sparse X is not made dense.
+        ``O(n d²)`` time for dense rows, ``O(Σ k²)`` for sparse rows with k entries; memory of the moments plus
+        a few blocks of rows. X is not copied, and sparse X is not made dense.
 
         Parameters
         ----------
         X : array or CSR/CSC of shape (n, d)
             Rows of numbers of any real dtype.
         y : array-like of shape (n,)
-            Two-valued labels; the larger value is positive. One class alone is fine.
+            Two-valued labels; the larger is positive. A single class is allowed.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights: pair (i, j) has weight wᵢ wⱼ. For μ and Σ a weight k is the same as the row k
-            times; what the rows count for is in :attr:`effective_sizes`.
+            Non-negative weights: pair (i, j) has weight wᵢ wⱼ. For μ and Σ, weight k is equivalent to k copies
+            of the row; see :attr:`effective_sizes` for the effective number of rows.
         classes : sequence of two labels, optional
-            Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
+            Required if y contains only one class and is not in {0, 1}, {-1, 1} or boolean.
         n_jobs : int, optional
-            Threads; by default as many as BLAS may use.
+            Number of threads; by default as many as BLAS may use.
         verbose : bool, default=False
             Show a progress bar on a terminal.
         """
@@ -130,16 +129,16 @@ class PairMoments(ScorerStatistics):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> PairMoments:
-        """Exact moments of all pairs of rows that come in blocks, within and across the blocks.
+        """Exact moments of all pairs of rows in a stream of blocks, within and across blocks.
 
-        Memory: that of two moments and of one block, however many blocks there are.
+        Memory of two moments and one block, whatever the number of blocks.
 
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight)
             As for :meth:`from_arrays`. A block may hold one class only.
         classes, n_jobs
-            As for :meth:`from_arrays`. Give ``classes`` unless labels are 0/1, ±1 or boolean.
+            As for :meth:`from_arrays`. ``classes`` is required unless labels are 0/1, ±1 or boolean.
         verbose : bool, default=False
             Show a progress bar on a terminal.
         """
@@ -200,21 +199,22 @@ class PairMoments(ScorerStatistics):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Number of rows that entered, (positives, negatives)."""
+        """Number of rows (positives, negatives)."""
         return self.sums.counts
 
     @property
     def weights(self) -> tuple[float, float]:
-        """Sum of the weights, (positives, negatives)."""
+        """Sum of the weights (positives, negatives)."""
         return self.sums.classes.positive.weight, self.sums.classes.negative.weight
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
-        """Rows that each class counts for, (positives, negatives): for error bars, and for l2="auto".
+        """Effective sample size of each class (positives, negatives), for standard errors and ``l2="auto"``.
 
-        Kish's (Σw)²/Σw², which does not depend on the unit of the weights and gets less with decay; the sum of
-        the weights where these are frequencies (:meth:`as_frequencies`). S rows drawn from n count for
-        1/(1/n + 1/S): what their mean varies by. Of pairs within groups a row weighs what its pairs weigh.
+        Kish's (Σw)²/Σw², which is invariant to the unit of the weights and decreases with decay; or the sum of
+        the weights if they are frequencies (:meth:`as_frequencies`). For S rows sampled from n it is 1/(1/n +
+        1/S), in line with the variance of their mean. With pairs within groups, the weight of a row is that of
+        its pairs.
         """
         if self.sums.pairs is not None and self.sums.pairs.row_sizes is not None:
             return self.sums.pairs.row_sizes
@@ -222,14 +222,14 @@ class PairMoments(ScorerStatistics):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs that the moments speak of."""
+        """Number of pairs."""
         if self.sums.pairs is not None:
             return self.sums.pairs.differences.count
         return self.sums.classes.positive.count * self.sums.classes.negative.count
 
     @property
     def is_closed(self) -> bool:
-        """Whether the pairs are a set of their own (matched, within blocks or groups) instead of all pairs."""
+        """Whether the pairs are a closed set (matched, within blocks or groups) instead of all pairs."""
         return self.sums.pairs is not None
 
     @property
@@ -239,7 +239,7 @@ class PairMoments(ScorerStatistics):
 
     @property
     def is_sampled(self) -> bool:
-        """Whether some of the rows were drawn from others, whose class weights these moments carry."""
+        """Whether the rows are a sample of a data set whose class weights the moments have."""
         return self.sums.sampled
 
     @property
@@ -295,7 +295,7 @@ class PairMoments(ScorerStatistics):
     def cross_scatter(self) -> Array | None:
         """Symmetric part (K + K')/2 of the cross-scatter of matched pairs, divided by their weight.
 
-        None where the pairs are all pairs, for which it is zero.
+        None for all pairs, for which it is zero.
         """
         if self.sums.pairs is None:
             return None
@@ -311,11 +311,11 @@ class PairMoments(ScorerStatistics):
 
     @property
     def columns(self) -> None:
-        """None: μ and Σ are over all columns of the data."""
+        """None, because μ and Σ cover all columns of the data."""
 
     @property
     def mu(self) -> Array:
-        """:attr:`mean_difference`, as solvers call it."""
+        """Alias of :attr:`mean_difference`, for solvers."""
         return self.mean_difference
 
     @property
@@ -324,7 +324,7 @@ class PairMoments(ScorerStatistics):
         return np.diagonal(self.second_moment).copy()
 
     def matrix(self) -> Array:
-        """:attr:`second_moment`, as solvers call it."""
+        """Alias of :attr:`second_moment`, for solvers."""
         return self.second_moment
 
     def product(self, v: Array) -> Array:
@@ -332,7 +332,7 @@ class PairMoments(ScorerStatistics):
         return np.asarray(self.second_moment @ v)
 
     def leading_block(self) -> Array:
-        """Empty: a formed Σ is factorised, not preconditioned."""
+        """Empty, because a formed Σ is factorised instead of preconditioned."""
         return np.empty((0, 0))
 
     def summarise_columns(self) -> ColumnSummary:
@@ -377,10 +377,10 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(MomentSums(whole.classes.subtract(part.sums.classes), pairs, whole.sampled))
 
     def decayed(self, factor: float) -> PairMoments:
-        """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
+        """Copy with all weights multiplied by ``factor``, so that older rows count less.
 
-        μ and Σ stay as they are; what is added later counts for more. Of a closed set each pair's weight
-        is multiplied once.
+        μ and Σ do not change; rows added later have more weight. In a closed set, the weight of each pair is
+        multiplied once.
         """
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
@@ -389,9 +389,9 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(MomentSums(self.sums.classes.decay(factor), pairs, self.sums.sampled))
 
     def closed(self) -> PairMoments:
-        """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
+        """Copy as a closed set: merging adds other sets of pairs, but no pairs across sets.
 
-        This is the form of Section III for streams: each block speaks for its own pairs.
+        This is the form of Section III for streams, with pairs within blocks only.
         """
         if self.sums.pairs is not None:
             return self
@@ -405,21 +405,21 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(replace(self.sums, pairs=pairs))
 
     def as_frequencies(self) -> PairMoments:
-        """The same moments of rows whose weights are frequencies: weight k stands for k equal rows.
+        """Copy that treats weights as frequencies: weight k stands for k equal rows.
 
-        Only :attr:`effective_sizes` changes. To be said of rows as they are, before any decay.
+        Only :attr:`effective_sizes` changes. Call it before any decay.
         """
         return self.from_sums(self.sums.as_frequencies())
 
     def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
-        """The same means and covariances with the class weights of the data the rows were drawn from.
+        """Copy of a sample's moments with the class weights of the data from which it was drawn.
 
-        Class weights become the data's; each of its pairs within a closed set counts alike.
+        Means and covariances do not change. In a closed set all pairs get equal weight.
 
         Parameters
         ----------
         weights, sizes : (float, float)
-            Of the data's classes: sums of the weights, and the rows that these count for.
+            Sum of the weights and effective size of each class of the data.
         """
         return self.from_sums(self.sums.standing_for(weights, sizes))
 
@@ -439,32 +439,32 @@ class PairMoments(ScorerStatistics):
     # -- housekeeping --------------------------------------------------------------------------------
 
     def encode(self) -> dict[str, Any]:
-        """All of the moments as named arrays of numbers and text, for files; nothing is copied."""
+        """The moments as named arrays of numbers and text, for files; without copying."""
         return encode_moments(self.sums)
 
     @classmethod
     def decode(cls, arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
-        """Moments from what :meth:`encode` made of them, in the memory of the arrays."""
+        """Restore moments from the output of :meth:`encode`, sharing the memory of the arrays."""
         return cls.from_sums(decode_moments(arrays))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the moments to a file (plain arrays, no pickle); it is replaced whole or not at all.
+        """Save the moments to a file (plain arrays, no pickle), atomically.
 
         Raises
         ------
         DiskFullError
-            If there is no room; what stood at ``path`` is kept.
+            If the disk is full; an existing file at ``path`` is kept.
         """
         write_moments(path, self.encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PairMoments:
-        """Read moments that :meth:`save` wrote.
+        """Load moments from a file written by :meth:`save`.
 
         Raises
         ------
         MomentFileError
-            If the file is something else, is damaged, or comes from another version of the format.
+            If the file is not a moments file, is damaged, or has an unsupported format version.
         """
         return cls.decode(read_moments(path))
 

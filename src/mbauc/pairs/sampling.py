@@ -36,27 +36,27 @@ def sample_pairs(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> PairMoments:
-    """Moments estimated from sampled pairs: all rounds of :func:`sample_batches` together (Eq. 17).
+    """Moments of pairs sampled with replacement: all mini-batches of :func:`sample_batches` together (Eq. 17).
 
-    Which rows are drawn depends on ``random_state`` alone; ``batch_size`` bounds the memory.
+    The rows drawn depend only on ``random_state``; ``batch_size`` bounds the memory.
 
     Parameters
     ----------
     X, y
         As for :meth:`PairMoments.from_arrays`. X is not copied, but for CSC, which is converted to CSR once.
     pairs : int
-        Number S of pairs to draw (any size: rounds are streamed).
+        Number S of pairs to draw; any size, because mini-batches are streamed.
     batch_size : int, default=1024
-        Number B of pairs a round.
+        Number B of pairs per mini-batch.
     pairing : {"matched", "complete"}, default="matched"
-        ``"matched"`` keeps the S pairs as drawn (Eq. 16). ``"complete"`` pools the S positive and S
-        negative rows and takes all S² pairs among them, which costs less and gives Σ a smaller variance.
+        ``"matched"`` keeps the S pairs as drawn (Eq. 16). ``"complete"`` pools the S positive and S negative
+        rows and uses all S² pairs among them, which costs less and reduces the variance of Σ.
     sample_weight : array-like of shape (n,), optional
         A row is drawn with probability proportional to its weight, so that pair (i, j) has weight wᵢ wⱼ.
     classes
         As for :meth:`PairMoments.from_arrays`.
     random_state : None, int, numpy Generator or RandomState
-        The same seed gives the same bits.
+        Seed of the draw; the same seed gives bit-identical results.
     n_jobs
         As for :meth:`PairMoments.from_arrays`.
     verbose : bool, default=False
@@ -65,7 +65,7 @@ def sample_pairs(
     Returns
     -------
     PairMoments
-        Its class weights are the data's, so that priors come from the data and not the sample.
+        With the class weights of the data, so that the prior is that of the data and not of the sample.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sample_batches(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Iterator[PairMoments]:
-    """The rounds of Algorithm 1 one by one: moments of each mini-batch.
+    """Iterate over the mini-batches of Algorithm 1, yielding the moments of each.
 
     With ``pairing="complete"`` a mini-batch of B positives and B negatives gives the complete U-statistic,
     all B² pairs at the cost of B. Adding mini-batches pools their rows; adding their ``closed()`` forms

@@ -95,8 +95,8 @@ class ScorerStatistics(ABC):
     def binormal_auc(self, w: ArrayLike) -> Any:
         """AUC that x'w would have if its scores were normal in each class: Φ(w'μ / √(w'(Σ - μμ')w)).
 
-        Takes no look at the data. Good where scores are sums of many small terms, off where they have
-        heavy tails. Arguments and result as for :meth:`risk`.
+        Computed without another pass over the data. Accurate if scores are sums of many small terms, inaccurate
+        if they have heavy tails. Arguments and result as for :meth:`risk`.
         """
         W, single = self._columns(w)
         mean, variance = self._difference_moments(W)

@@ -1,10 +1,10 @@
-"""Plots for people who would rather look than read; they need matplotlib (the extra ``plots``).
+"""Plots of models and their evaluation, with matplotlib (the extra ``plots``).
 
-All are displays in scikit-learn's manner: ``from_predictions`` or ``from_estimator`` measure and draw at once,
-``plot`` draws again: on other axes, under another name, with other options. ``ax_``, ``figure_`` and the
-artists (``line_``, ``fill_`` …) belong to the last drawing. Scikit-learn has ``RocCurveDisplay``,
-``DetCurveDisplay``, ``PrecisionRecallDisplay`` and ``CalibrationDisplay``; these show intervals as well.
-:func:`save_figure` writes them to a file.
+All follow the display API of scikit-learn: ``from_predictions`` and ``from_estimator`` compute and draw,
+``plot`` draws again, such as on other axes or with other options. ``ax_``, ``figure_`` and the artists
+(``line_``, ``fill_`` …) belong to the last drawing. Unlike ``RocCurveDisplay``, ``PrecisionRecallDisplay`` and
+``CalibrationDisplay`` of scikit-learn they show confidence intervals. :func:`save_figure` writes them to a
+file.
 """
 
 from mbauc.plots.contribution import ContributionDisplay

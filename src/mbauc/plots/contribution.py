@@ -15,21 +15,21 @@ from mbauc.rows.matrix import is_sparse
 
 
 class ContributionDisplay(Display):
-    """The score of one row as a sum: from an average row, step by step, to this one.
+    """Waterfall chart of the score of one row: contributions from an average row to this one.
 
     Parameters
     ----------
     explanation : Explanation
-        Of the row; see :func:`mbauc.explain`.
+        Explanation of the row; see :func:`mbauc.explain`.
     name : str, optional
-        Of the row, for the title.
+        Name of the row, for the title.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        The steps, the first on top.
+        The contributions, the first on top.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -57,20 +57,20 @@ class ContributionDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Explain a row and draw.
+        """Explain a row and draw the chart.
 
         Parameters
         ----------
         estimator : ranker, TableRanker or LinearScorer
-            Fitted; see :func:`mbauc.explain`.
+            Fitted ranker or scorer; see :func:`mbauc.explain`.
         X : array-like, sparse matrix or data frame of shape (n, d)
             Rows.
         row : int, default=0
-            Which of them.
+            Position of the row to explain.
         n : int, default=10
-            Steps to show, at most; the others are one.
+            Maximum number of contributions to show; the others are combined.
         name : str, optional
-            Of the row, for the title.
+            Name of the row, for the title.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -83,16 +83,16 @@ class ContributionDisplay(Display):
         return cls(found[0], name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the chart.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            For the title, in place of that of the display.
+            Name for the title, instead of that of the display.
         **kwargs
-            For matplotlib's ``barh``.
+            Passed to matplotlib's ``barh``.
         """
         found = self.explanation
         steps = [(f"{one.name} = {one.value}", one.log_odds) for one in found.contributions]

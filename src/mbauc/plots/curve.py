@@ -19,18 +19,18 @@ _BELOW, _BARS = 0.16, 40
 
 
 class CurveDisplay(Display):
-    """What a column adds to the log-odds of a row: a line for a number, sorted bars for a category.
+    """Contribution of a column to the log-odds: a line for a number, sorted bars for a category.
 
-    Heights are around the mean over the training rows, so that 0 is what an average row gets. The band is that
-    of each height by itself, given the penalties. Below a line stands where the values of the rows are; beside
-    a level its share of the rows. Missing values stand to the right of a line.
+    Contributions are centred at their mean over the training rows, so that an average row has 0. The confidence
+    band is pointwise, given the penalties. The distribution of the rows is shown below a line, and their share
+    beside each level. Missing values are drawn to the right of a line.
 
     Parameters
     ----------
     curve : Curve
-        Of the terms of a ranker.
+        Curve from the terms of a ranker.
     name : str, optional
-        For the legend.
+        Name for the legend.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class CurveDisplay(Display):
         The line with its band, or points with whiskers where values are few; the bars of a category; missing
         values. None where there are none.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -71,9 +71,9 @@ class CurveDisplay(Display):
         estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         column : str or int
-            Its name, or its number from 0 on as X has them. Parts of a time are named: ``"when.hour"``.
+            Name of the column, or its position in X. Parts of a time are named: ``"when.hour"``.
         name : str, optional
-            For the legend.
+            Name for the legend.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -90,22 +90,22 @@ class CurveDisplay(Display):
         top: int = 20,
         **kwargs: Any,
     ) -> Self:
-        """Draw.
+        """Draw the curve or the bars.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            For the legend, in place of that of the display.
+            Name for the legend, instead of that of the display.
         confidence : float, default=0.95
-            Of the band.
+            Confidence level of the band.
         distribution : bool, default=True
-            Whether to show how rows spread over values or levels.
+            Whether to show the distribution of the rows over values or levels.
         top : int, default=20
-            Levels of a category, at most: those with most rows.
+            Maximum number of levels of a category; the most frequent are shown.
         **kwargs
-            For matplotlib's ``plot`` of the line, or ``barh`` of the bars.
+            Passed to matplotlib's ``plot`` (line) or ``barh`` (bars).
         """
         check_whole("top", top)
         width = float(ndtri((1 + inner_share("confidence", confidence)) / 2))

@@ -18,16 +18,16 @@ _FEW_CELLS = 5
 
 
 def curves_figure(estimator: Any, n: int = 12, *, interactions: bool = True) -> Any:
-    """Small pictures of the terms that matter most, the most important first.
+    """Figure with a panel for each of the most important terms, in order of importance.
 
     Parameters
     ----------
     estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
         Fitted.
     n : int, default=12
-        Pictures, at most.
+        Maximum number of panels.
     interactions : bool, default=True
-        Whether heat maps are among them.
+        Whether to include heat maps of interactions.
 
     Returns
     -------

@@ -76,11 +76,11 @@ class ScoreDisplay(Display):
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, name: str | None = None) -> Self:
-        """The numbers of the display, not drawn yet."""
+        """Compute the display without drawing it."""
         raise NotImplementedError
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw."""
+        """Draw the display."""
         raise NotImplementedError
 
     @classmethod
@@ -95,22 +95,22 @@ class ScoreDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Measure labels and scores, and draw.
+        """Compute the display from labels and scores, and draw it.
 
         Parameters
         ----------
         y_true, y_score : array-like of shape (n,)
             Two-valued labels, and scores that are higher for positive rows.
         sample_weight : array-like of shape (n,), optional
-            For how many equal rows each row counts.
+            Weight of each row; weight k counts as k equal rows.
         pos_label : label, optional
-            The positive one; the larger if not given.
+            Positive label; by default the larger.
         name : str, optional
-            For the legend; "Classifier" if not given.
+            Name for the legend; by default "Classifier".
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         **options
-            Settings of :meth:`measure`, such as ``confidence``; all others go to :meth:`plot`.
+            Parameters of :meth:`measure`, such as ``confidence``; all others are passed to :meth:`plot`.
 
         Returns
         -------
@@ -154,25 +154,25 @@ class ScoreDisplay(Display):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Score rows with an estimator, measure and draw.
+        """Compute the display from the scores of an estimator, and draw it.
 
         Parameters
         ----------
         estimator : fitted classifier
-            Of two classes.
+            Binary classifier.
         X, y
-            Rows that it was not trained on, and their labels.
+            Held-out rows and their labels.
         sample_weight : array-like of shape (n,), optional
-            For how many equal rows each row counts.
+            Weight of each row; weight k counts as k equal rows.
         response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-            What to draw; "auto" is ``decision_function`` if the estimator has it, because probabilities near
-            0 and 1 may be equal where scores are not.
+            Scores to use; "auto" is ``decision_function`` if the estimator has it, because probabilities near 0
+            and 1 may be tied where scores are not.
         pos_label : label, optional
-            The positive one; ``estimator.classes_[1]`` if not given.
+            Positive label; by default ``estimator.classes_[1]``.
         name : str, optional
-            For the legend; the estimator's class if not given.
+            Name for the legend; by default the class name of the estimator.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         **options
             As for :meth:`from_predictions`.
 

@@ -13,17 +13,17 @@ from mbauc.plots.figure import axes_or_new
 
 
 class EnoughPairsDisplay(Display):
-    """AUC of the held-out rows against the number of pairs, with the intervals that decide when to stop.
+    """Held-out AUC against the number of sampled pairs, with the intervals of the stopping rule.
 
     The inner bars are the 95% intervals of the gains, drawn around each AUC but the first. All pairs, if they
-    were needed, stand at the right end.
+    were needed, are at the right end.
 
     Parameters
     ----------
     path : sequence of steps
         ``pairs_path_`` of a classifier that was fitted with ``pairs="enough"``.
     name : str, optional
-        Of the classifier.
+        Name of the classifier.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class EnoughPairsDisplay(Display):
         AUCs, their 95% intervals as a band and as bars, and the intervals of the gains; the last is None if
         there was no second step.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class EnoughPairsDisplay(Display):
         estimator : MBAClassifier
             Fitted with ``pairs="enough"``.
         name : str, optional
-            For the legend.
+            Name for the legend.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -77,14 +77,14 @@ class EnoughPairsDisplay(Display):
         return cls(path, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the learning curve.
 
         Parameters
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
         **kwargs
-            For matplotlib's ``plot`` of the AUCs.
+            Passed to matplotlib's ``plot`` of the AUCs.
         """
         ax = axes_or_new(ax, 7.0, 4.6)
         x, auc = self._pairs(), np.array([step.auc for step in self.path])

@@ -13,7 +13,7 @@ _FORMATS = (".png", ".svg", ".pdf")
 
 
 def new_figure(width: float = 6.4, height: float = 6.0) -> Any:
-    """An empty matplotlib figure of that size in inches; no window, no state shared with pyplot."""
+    """Create an empty matplotlib figure of a given size in inches, without a window or pyplot state."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -40,9 +40,9 @@ def rates_grid(ax: Any) -> None:
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure (or the figure of some axes) as PNG, SVG or PDF; replaced whole or not at all.
+    """Save a figure (or the figure of given axes) as PNG, SVG or PDF, atomically.
 
-    A figure made again in the same way gives the same bytes.
+    The output is reproducible: the same figure gives the same bytes.
     """
     from matplotlib import rc_context
 

@@ -17,27 +17,27 @@ Array = NDArray[np.float64]
 
 
 class GainsDisplay(ScoreDisplay):
-    """Positives found among the rows with the highest scores.
+    """Cumulative gains chart: share of the positives among the highest-scored rows.
 
     Parameters
     ----------
     share, found : array-like of shape (m,)
-        Shares of the rows, highest scores first, and of the positives among them.
+        Share of the rows, highest scores first, and share of all positives among them.
     prevalence : float, optional
-        Share of the positives, for the line of the best possible order.
+        Share of positives in the data, for the curve of a perfect ranking.
     name : str, optional
-        Of the curve.
+        Name of the curve.
     pos_label : label, optional
-        The positive one.
+        Positive label.
 
     Attributes
     ----------
     lift : ndarray of shape (m,)
-        How many times more positives than among as many rows drawn blindly.
+        Lift: ratio of positives found to those among as many randomly drawn rows.
     line_, ideal_, chance_level_ : matplotlib artists
-        The curve, the best possible one and that of rows drawn blindly; None if not drawn.
+        The curve, that of a perfect ranking and that of random order; None if not drawn.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -66,28 +66,28 @@ class GainsDisplay(ScoreDisplay):
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, name: str | None = None) -> Self:
-        """The numbers of the display, not drawn yet."""
+        """Compute the display without drawing it."""
         curve = roc_curve(ranked, spread_thresholds(ranked)).with_alarms()
         return cls(curve.alarms / curve.rows, curve.detection, prevalence=curve.prevalence, name=name)
 
     @property
     def lift(self) -> Array:
-        """How many times more positives than among as many rows drawn blindly."""
+        """Lift: ratio of positives found to those among as many randomly drawn rows."""
         return np.asarray(self.found / self.share)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, plot_chance_level: bool = True, **kwargs: Any
     ) -> Self:
-        """Draw.
+        """Draw the chart.
 
         Parameters
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
         plot_chance_level : bool, default=True
-            Whether to draw the line of rows drawn blindly.
+            Whether to draw the line of random order.
         **kwargs
-            For matplotlib's ``plot`` of the curve.
+            Passed to matplotlib's ``plot`` of the curve.
         """
         ax = axes_or_new(ax)
         self.line_ = self._draw_line(ax, [0.0, *self.share], [0.0, *self.found], self._label(name), kwargs)

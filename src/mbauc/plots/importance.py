@@ -17,25 +17,25 @@ from mbauc.plots.term_style import RAISES, shorten, terms_of
 
 
 class ImportanceDisplay(Display):
-    """How much columns, or terms, move log-odds: the standard deviation over the rows of training.
+    """Importance of columns or terms: the standard deviation of their contributions to the log-odds.
 
     Parameters
     ----------
     names : sequence of str
-        Of columns or terms.
+        Names of the columns or terms.
     importance : array-like
-        Standard deviations of what they add to log-odds.
+        Standard deviations of their contributions to the log-odds.
     lost : array-like, optional
-        AUC that is lost without each.
+        Decrease of AUC without each; see :func:`mbauc.auc_without`.
     name : str, optional
-        Of the ranker.
+        Name of the ranker.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        The most important last.
+        The bars, the most important last.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -73,18 +73,18 @@ class ImportanceDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what the columns or terms of a ranker are worth.
+        """Draw the importance of the columns or terms of a ranker.
 
         Parameters
         ----------
         estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
-            Fitted; with rows the estimator itself.
+            Fitted; the estimator itself if X and y are given.
         X, y : optional
-            Rows that it was not trained on, and their labels, to measure the AUC lost without each.
+            Held-out rows and labels, to measure the decrease of AUC without each.
         by : {"column", "term"}, default="column"
-            Whether interactions belong to their columns, or stand beside them.
+            Whether to combine interactions with their columns, or to show them separately.
         name : str, optional
-            Of the ranker.
+            Name of the ranker.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -105,18 +105,18 @@ class ImportanceDisplay(Display):
         return cls(list(found), list(found.values()), lost=lost, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, top: int = 20, **kwargs: Any) -> Self:
-        """Draw the most important.
+        """Draw the most important columns or terms.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            For the title, in place of that of the display.
+            Name for the title, instead of that of the display.
         top : int, default=20
-            How many, at most; those that add nothing are left out.
+            Maximum number of bars; those of zero importance are omitted.
         **kwargs
-            For matplotlib's ``barh``.
+            Passed to matplotlib's ``barh``.
         """
         check_whole("top", top)
         order = np.argsort(-self.importance, kind="stable")[:top]

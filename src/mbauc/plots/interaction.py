@@ -18,27 +18,26 @@ _FEW_CELLS = 60
 
 
 class InteractionDisplay(Display):
-    """What two columns together add to log-odds, beyond their curves, cell by cell.
+    """Heat map of an interaction: contribution of two columns to the log-odds beyond their curves.
 
-    Colours are centred at 0: what raises a score is blue, what lowers it is brown, and cells without rows of
-    training are grey. A dot, or a bold number, marks cells that are more than two
-    standard errors away from 0.
+    Colours are centred at 0: blue cells raise the score, brown cells lower it, and cells without training rows
+    are grey. A dot, or a bold number, marks cells more than two standard errors from 0.
 
     Parameters
     ----------
     heat_map : HeatMap
-        Of the terms of a ranker.
+        Heat map from the terms of a ranker.
     name : str, optional
-        Above the picture.
+        Name for the title.
 
     Attributes
     ----------
     im_ : matplotlib QuadMesh
         The cells.
     colorbar_ : matplotlib Colorbar or None
-        The scale.
+        The colour bar.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -68,17 +67,17 @@ class InteractionDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw an interaction.
+        """Draw an interaction of a ranker.
 
         Parameters
         ----------
         estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         columns : tuple of two columns, or int, default=0
-            Names or numbers of the two columns, as for :class:`CurveDisplay`; or the place among the
-            interactions, the most important first.
+            Names or positions of the two columns, as for :class:`CurveDisplay`; or the rank of the interaction
+            by importance, from 0.
         name : str, optional
-            Above the picture.
+            Name for the title.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -109,20 +108,21 @@ class InteractionDisplay(Display):
         colorbar: bool = True,
         **kwargs: Any,
     ) -> Self:
-        """Draw.
+        """Draw the heat map.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            Above the picture, in place of that of the display.
+            Name for the title, instead of that of the display.
         numbers : bool, optional
-            Whether to write the number in each cell, bold where it is sure; by default where cells are few.
+            Whether to write the value in each cell, bold if more than two standard errors from 0; by default if
+            there are few cells.
         colorbar : bool, default=True
-            Whether to draw the scale of colours.
+            Whether to draw the colour bar.
         **kwargs
-            For matplotlib's ``pcolormesh``.
+            Passed to matplotlib's ``pcolormesh``.
         """
         from matplotlib.colors import LinearSegmentedColormap
 

@@ -20,7 +20,7 @@ _SCORES = {
 
 
 class PenaltyPathDisplay(Display):
-    """Held-out scores against the penalty, with the chosen one.
+    """Validation curve: held-out score against the penalty, with the selected value.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ class PenaltyPathDisplay(Display):
     error : array-like of shape (m,), optional
         Standard errors of the scores.
     chosen : float, optional
-        The penalty chosen.
+        The selected penalty.
     penalty_name, score_name : str
-        For the axes.
+        Labels of the axes.
     best_other : str, optional
-        Name of another penalty, of which the best is shown for each value of this one.
+        Name of another penalty, at whose best value the score is shown for each value of this one.
     name : str, optional
-        Of the estimator.
+        Name of the estimator.
 
     Attributes
     ----------
     line_, fill_, chosen_ : matplotlib artists
-        The path, one standard error around it and the chosen penalty; None if not drawn.
+        The curve, a band of one standard error and the selected penalty; None if not drawn.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -74,14 +74,14 @@ class PenaltyPathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path of a fitted :class:`mbauc.MBAClassifierCV`.
+        """Draw the cross-validation results of a fitted :class:`mbauc.MBAClassifierCV`.
 
         Parameters
         ----------
         estimator : fitted MBAClassifierCV
-            Where it varied both penalties, scores are for the best l1 at each l2.
+            If it varied both penalties, scores are for the best l1 at each l2.
         name : str, optional
-            For the legend; the estimator's class if not given.
+            Name for the legend; by default the class name of the estimator.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -117,14 +117,14 @@ class PenaltyPathDisplay(Display):
         ).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the curve.
 
         Parameters
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
         **kwargs
-            For matplotlib's ``plot`` of the path.
+            Passed to matplotlib's ``plot`` of the curve.
         """
         ax = axes_or_new(ax, 6.4, 4.0)
         order = np.argsort(self.penalty)

@@ -24,33 +24,33 @@ from mbauc.plots.figure import axes_or_new
 
 
 class PrecisionBandDisplay(ScoreDisplay):
-    """Precision against recall with the interval of each precision.
+    """Precision-recall curve with pointwise confidence intervals of the precision.
 
-    The intervals (Clopper–Pearson) and the curve hold for data with as large a share of positives as here.
+    The curve and the intervals (Clopper–Pearson) hold for data with the same share of positives.
 
     Parameters
     ----------
     recall, precision : array-like of shape (m,)
-        The curve, by rising recall.
+        The curve, by increasing recall.
     low, high : array-like of shape (m,), optional
-        Ends of the interval of each precision.
+        Confidence interval of each precision.
     average_precision : float, optional
-        Area below the steps of the curve.
+        Average precision: area below the step curve.
     prevalence : float, optional
-        Share of the positives: the precision of scores that say nothing.
+        Share of positives: the precision of random scores.
     confidence : float, default=0.95
-        That of the intervals.
+        Confidence level of the intervals.
     name : str, optional
-        Of the curve.
+        Name of the curve.
     pos_label : label, optional
-        The positive one.
+        Positive label.
 
     Attributes
     ----------
     line_, fill_, chance_level_ : matplotlib artists
-        The curve, the intervals of its points and the prevalence; None if not drawn.
+        The curve, its confidence intervals and the prevalence; None if not drawn.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class PrecisionBandDisplay(ScoreDisplay):
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
-        """The numbers of the display, not drawn yet; each precision has an interval of that confidence."""
+        """Compute the display without drawing it; ``confidence`` is that of the intervals."""
         confidence = inner_share("confidence", confidence)
         curve = roc_curve(ranked, spread_thresholds(ranked)).with_alarms()
         low, high = clopper_pearson(curve.found, curve.alarms, confidence)
@@ -104,7 +104,7 @@ class PrecisionBandDisplay(ScoreDisplay):
     def plot(
         self, ax: Any = None, *, name: str | None = None, plot_chance_level: bool = True, **kwargs: Any
     ) -> Self:
-        """Draw.
+        """Draw the curve.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class PrecisionBandDisplay(ScoreDisplay):
         plot_chance_level : bool, default=True
             Whether to draw the prevalence.
         **kwargs
-            For matplotlib's ``plot`` of the curve.
+            Passed to matplotlib's ``plot`` of the curve.
         """
         ax = axes_or_new(ax)
         average = "" if self.average_precision is None else f"average precision {self.average_precision:.4f}"

@@ -17,21 +17,21 @@ _OUTSIDE = 1e-12
 
 
 class ReliabilityDisplay(ScoreDisplay):
-    """Share of positives against predicted probability, with intervals.
+    """Reliability diagram (calibration curve) with confidence intervals.
 
-    Rows are in up to 15 bins of equally many rows, fewer where a class is small; equal probabilities are never
-    parted. The axes are logarithmic where the probabilities span decades.
+    Rows are in up to 15 bins of equal size, fewer if a class is small; equal probabilities share a bin. The
+    axes are logarithmic if the probabilities span decades.
 
     Parameters
     ----------
     bins : Reliability
-        Probabilities, what was seen and its intervals.
+        Mean predicted probability, observed share of positives and its interval, by bin.
     confidence : float, default=0.95
-        That of the intervals.
+        Confidence level of the intervals.
     name : str, optional
-        Of the scorer.
+        Name of the model.
     pos_label : label, optional
-        The positive one.
+        Positive label.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class ReliabilityDisplay(ScoreDisplay):
     errorbar_ : matplotlib ErrorbarContainer
         The points and their intervals.
     ref_line_ : matplotlib Line2D or None
-        Where the points of true probabilities lie.
+        The diagonal of perfect calibration.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ReliabilityDisplay(ScoreDisplay):
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
-        """The numbers of the display, not drawn yet; ``confidence`` is that of the interval of each share."""
+        """Compute the display without drawing it; ``confidence`` is that of the intervals."""
         confidence = inner_share("confidence", confidence)
         check_probabilities(ranked.values, "y_prob")
         return cls(reliability(ranked, confidence), confidence=confidence, name=name)
@@ -82,12 +82,12 @@ class ReliabilityDisplay(ScoreDisplay):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Measure labels and probabilities of the positive one, and draw.
+        """Compute the diagram from labels and probabilities of the positive class, and draw it.
 
         Parameters
         ----------
         y_true, y_prob : array-like of shape (n,)
-            Two-valued labels, and probabilities of the positive one.
+            Two-valued labels, and probabilities of the positive class.
         sample_weight, pos_label, name, ax, **options
             As for :meth:`RocBandDisplay.from_predictions`.
         """
@@ -95,30 +95,30 @@ class ReliabilityDisplay(ScoreDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Predict probabilities of rows with an estimator, measure and draw.
+        """Compute the diagram from predicted probabilities of an estimator, and draw it.
 
         Parameters
         ----------
         estimator : fitted classifier
-            With ``predict_proba``, of two classes.
+            Binary classifier with ``predict_proba``.
         X, y, **options
-            As for :meth:`RocBandDisplay.from_estimator`, but for ``response_method``.
+            As for :meth:`RocBandDisplay.from_estimator`, except ``response_method``.
         """
         return super().from_estimator(estimator, X, y, response_method="predict_proba", **options)
 
     def plot(self, ax: Any = None, *, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the diagram.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given. Axes that hold something keep their scale.
+            Axes to draw on; by default a new figure. Axes that are not empty keep their scale.
         name : str, optional
-            For the legend, in place of that of the display.
+            Name for the legend, instead of that of the display.
         ref_line : bool, default=True
-            Whether to draw where the points of true probabilities lie.
+            Whether to draw the diagonal of perfect calibration.
         **kwargs
-            For matplotlib's ``errorbar``.
+            Passed to matplotlib's ``errorbar``.
         """
         ax = axes_or_new(ax)
         fresh, bins = not ax.has_data(), self.bins

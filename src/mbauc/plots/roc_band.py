@@ -30,43 +30,43 @@ from mbauc.plots.figure import axes_or_new
 
 
 class RocBandDisplay(ScoreDisplay):
-    """ROC curve with the interval of each point and the Neyman–Pearson band.
+    """ROC curve with pointwise confidence intervals and the Neyman–Pearson band.
 
-    Made by :meth:`from_predictions` or :meth:`from_estimator`, which take the settings of :meth:`measure` and
-    of :meth:`plot`; or of numbers, such as a known distribution's.
+    Create it with :meth:`from_predictions` or :meth:`from_estimator`, which accept the parameters of
+    :meth:`measure` and :meth:`plot`, or directly from a curve, such as that of a known distribution.
 
     Parameters
     ----------
     false_alarm, detection : array-like of shape (m,)
-        The curve, by rising false-alarm rate.
+        False-positive and true-positive rates of the curve, by increasing false-positive rate.
     low, high : array-like of shape (m,), optional
-        Ends of the interval of each detection rate.
+        Confidence interval of each true-positive rate.
     interval : AucInterval, optional
         AUC with DeLong's interval.
     roc_auc : float, optional
-        AUC where there is no interval.
+        AUC, if there is no interval.
     band : NpBand, optional
-        What a false-alarm promise leaves of the curve.
+        Neyman–Pearson band; see :func:`mbauc.metrics.neyman_pearson.np_roc_band`.
     detections : sequence of DetectionInterval, default=()
-        Detection rates at fixed false-alarm rates.
+        True-positive rates at fixed false-positive rates, with intervals.
     confidence : float, default=0.95
-        That of the interval of each point.
+        Confidence level of the pointwise intervals.
     name : str, optional
-        Of the curve.
+        Name of the curve.
     pos_label : label, optional
-        The positive one.
+        Positive label.
 
     Attributes
     ----------
     line_, fill_, band_, detections_, chance_level_ : matplotlib artists
-        The curve, the intervals of its points, the Neyman–Pearson band, the detection rates at fixed
-        false-alarm rates and the diagonal; None if not drawn.
+        The curve, its pointwise intervals, the Neyman–Pearson band, the true-positive rates at fixed
+        false-positive rates and the diagonal; None if not drawn.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Notes
     -----
-    Both bands are as in :func:`mbauc.report.report_html`, each right for a threshold that was fixed before.
+    Both bands are as in :func:`mbauc.report.report_html`; each is valid for a threshold fixed in advance.
 
     Examples
     --------
@@ -117,26 +117,27 @@ class RocBandDisplay(ScoreDisplay):
         at: Sequence[float] = (),
         name: str | None = None,
     ) -> Self:
-        """The numbers of the display, not drawn yet.
+        """Compute the display without drawing it.
 
         Parameters
         ----------
         ranked : RankedScores
-            Rows of both classes.
+            Labels and scores with rows of both classes.
         confidence : float, default=0.95
-            Of the interval of the AUC (none if a class has less than two rows) and of that of each point.
+            Confidence level of the interval of the AUC (none if a class has fewer than two rows) and of the
+            pointwise intervals.
         delta : float or None, default=0.05
-            Probability of breaking a false-alarm limit; None for no Neyman–Pearson band.
+            Probability of exceeding the limit of the false-positive rate; None for no Neyman–Pearson band.
         at : sequence of float, default=()
-            False-alarm rates at which to show :func:`mbauc.metrics.neyman_pearson.detection_interval`, which
-            allows for a threshold that comes from the same rows; for rows without weights.
+            False-positive rates at which to show :func:`mbauc.metrics.neyman_pearson.detection_interval`, which
+            accounts for a threshold estimated from the same rows; only without weights.
         name : str, optional
-            Of the curve.
+            Name of the curve.
 
         Warns
         -----
         FewRowsWarning
-            If a class has few rows for that AUC: its interval tends to be too narrow.
+            If a class has few rows for this AUC: its interval tends to be too narrow.
         """
         confidence = inner_share("confidence", confidence)
         rates = [inner_share("at", rate) for rate in at]
@@ -174,20 +175,21 @@ class RocBandDisplay(ScoreDisplay):
         x_scale: Literal["linear", "log"] = "linear",
         **kwargs: Any,
     ) -> Self:
-        """Draw.
+        """Draw the curve.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            For the legend, in place of that of the display.
+            Name for the legend, instead of that of the display.
         plot_chance_level : bool, default=True
             Whether to draw the diagonal.
         x_scale : {"linear", "log"}, default="linear"
-            Of the false-alarm rate. A logarithmic axis begins one decade or less below the first false alarm.
+            Scale of the false-positive rate. A logarithmic axis begins at most one decade below the first false
+            positive.
         **kwargs
-            For matplotlib's ``plot`` of the curve.
+            Passed to matplotlib's ``plot`` of the curve.
 
         Returns
         -------

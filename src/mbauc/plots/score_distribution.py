@@ -11,27 +11,27 @@ from mbauc.plots.figure import axes_or_new
 
 
 class ScoreDistributionDisplay(ScoreDisplay):
-    """Where the scores of each class lie.
+    """Histogram of the scores of each class.
 
     Parameters
     ----------
     scores : Histogram
-        Shares of each class in bins.
+        Share of each class per bin.
     threshold : float, optional
-        A cut to mark.
+        Threshold to mark.
     name : str, optional
-        Of the scorer.
+        Name of the model.
     pos_label : label, optional
-        The positive one.
+        Positive label.
 
     Attributes
     ----------
     negatives_, positives_ : matplotlib StepPatch
         The distribution of each class.
     threshold_ : matplotlib Line2D or None
-        The cut.
+        The threshold.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -59,18 +59,18 @@ class ScoreDistributionDisplay(ScoreDisplay):
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, threshold: float | None = None, name: str | None = None) -> Self:
-        """The numbers of the display, not drawn yet; ``threshold`` is a cut to mark."""
+        """Compute the display without drawing it; ``threshold`` is a score to mark."""
         return cls(histogram(ranked), threshold, name=name)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the histograms.
 
         Parameters
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
         **kwargs
-            For matplotlib's ``stairs`` of both classes.
+            Passed to matplotlib's ``stairs`` of both classes.
         """
         ax = axes_or_new(ax, 6.4, 4.0)
         positives = "positives" if self.pos_label is None else f"positives (label {self.pos_label})"

@@ -20,25 +20,25 @@ _END = 15
 
 
 class WeightsDisplay(Display):
-    """The largest weights of a linear ranker by the names of their columns.
+    """Bar chart of the largest weights of a linear model.
 
     Parameters
     ----------
     names : sequence of str
         Names of the columns.
     weights : array-like
-        Their weights.
+        Weights of the columns.
     name : str, optional
-        Of the ranker.
+        Name of the model.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer
         The weights, the largest last.
     zero_ : matplotlib Line2D
-        The line between those that raise the score and those that lower it.
+        The line at zero.
     ax_, figure_
-        Where they were drawn.
+        Axes and figure of the last drawing.
 
     Examples
     --------
@@ -77,13 +77,13 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         estimator : fitted estimator
-            With ``coef_`` for two classes.
+            Binary classifier with ``coef_``.
         feature_names : sequence of str, optional
-            Names of the columns; by default the training data's, or their numbers.
+            Names of the columns; by default those of the training data, or column numbers.
         top : int, default=20
-            How many weights to draw, at most.
+            Maximum number of weights to draw.
         name : str, optional
-            For the axis; the estimator's class if not given.
+            Name for the axis; by default the class name of the estimator.
         ax, **kwargs
             As for :meth:`plot`.
         """
@@ -110,13 +110,13 @@ class WeightsDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
+            Axes to draw on; by default a new figure.
         name : str, optional
-            For the axis, in place of that of the display.
+            Name for the axis, instead of that of the display.
         top : int, default=20
-            How many, at most; zeros are left out.
+            Maximum number of weights; zeros are omitted.
         **kwargs
-            For matplotlib's ``barh``.
+            Passed to matplotlib's ``barh``.
         """
         check_whole("top", top)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:top]

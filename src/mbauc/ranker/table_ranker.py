@@ -46,70 +46,70 @@ Array = NDArray[np.float64]
 
 
 class TableRanker(ClassifierMixin, BaseEstimator):
-    """Ranker for tables as they are: texts, categories, dates, missing values, numbers of any shape.
+    """Ranker for raw tables: numbers, categories, texts, dates and missing values, without preprocessing.
 
-    It finds out what each column is, draws a curve for each number and heat maps for pairs of columns where
-    these rank better, chooses penalties, tests itself on rows that it has not seen, and is then trained on all
-    rows. :meth:`describe` says what it did and why. ``mbauc fit`` is the same on the command line.
+    It infers the type of each column, encodes the table, selects features (linear, curves, or curves with
+    interactions) and penalties by cross-validation, evaluates the model on held-out rows, and then refits it to
+    all rows. :meth:`describe` reports what was done and why. ``mbauc fit`` does the same on the command line.
 
     Parameters
     ----------
     features : {"auto", "linear", "curves", "interactions", "fourier"}, default="auto"
         As for :class:`AdditiveAUCClassifier`.
     loss : str or PairLoss, default="auto"
-        As for :class:`AdditiveAUCClassifier`. ``"auto"`` takes the one that ranks held-out rows better where
-        there are no more than ``search_rows`` rows, and else the squared one, in one pass.
+        As for :class:`AdditiveAUCClassifier`. ``"auto"`` selects the loss by held-out AUC for tables of at most
+        ``search_rows`` rows, and otherwise uses the squared loss, in one pass.
     types : mapping from names to kinds, optional
-        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"text"`` (short free texts,
-        whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
+        Column types that override the inferred ones: ``"numeric"``, ``"category"``, ``"text"`` (short free
+        text, whose frequent words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are
+        not used as features.
     ignore : sequence of str, optional
-        Columns to leave out.
+        Columns not to use.
     on_error : {"stop", "skip"}, default="stop"
-        Whether a row that cannot be used is an error, or left out, in ``fit``.
+        Whether ``fit`` raises an error at an invalid row, or skips it.
     positive : label or collection of labels, optional
-        The positive ones; by default the larger of two.
+        The positive label or labels; by default the larger of two.
     interactions, bins, search_rows
         As for :class:`AdditiveAUCClassifier`.
     hold_out : "auto", "last" or float, default="auto"
-        Rows to test on: a share drawn at random, or the last fifth of the rows. ``"auto"`` takes the latest
-        fifth of a table with a time, each row once by folds where rows are few, and else a fifth at random. 0
-        for no test.
+        Held-out rows of the test: a random share, or the last fifth of the rows (``"last"``). ``"auto"`` takes
+        the latest fifth of a table with a time, cross-validation with out-of-fold scores where rows are few,
+        and otherwise a random fifth. 0 for no test.
     refit : bool, default=True
-        Whether the final model is trained on all rows, also those that it was tested on.
+        Whether the final model is refitted to all rows, including the held-out ones.
     false_alarm : float, optional
-        Largest share of the negatives for which :meth:`predict` may say positive, kept with probability
-        ``confidence`` (Neyman-Pearson). The threshold comes from the rows held out, so that the model is not
-        refitted to them.
+        Upper limit of the false-positive rate of :meth:`predict`, which holds with probability ``confidence``
+        (Neyman-Pearson). The threshold is set on the held-out rows, so the model is not refitted to them.
     confidence : float, default=0.95
-        Probability with which ``false_alarm`` is kept.
+        Probability with which the limit ``false_alarm`` holds.
     weights : {"frequency", "sampling"}, default="frequency"
-        What weights mean: how many equal rows a row stands for, or how it was drawn.
+        Meaning of row weights: number of equal rows, or inverse sampling probability.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of everything that is drawn.
+        Seed of the sample, the folds and the held-out rows.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, negative first; False and True where one of the two stands for several.
+        Class labels, negative first; False and True if either class consists of several labels.
     auc_ : AucInterval or None
-        AUC of rows that were not trained on, with its interval, within groups where ``fit`` had a ``group``;
-        None without a test.
+        Held-out AUC with its confidence interval, within groups if ``fit`` had a ``group``; None without a
+        test.
     plan_ : ColumnPlan
-        What each column is taken for, and why.
+        Type of each column, and how it was inferred.
     model_ : RankerModel
-        The model, as its file has it.
+        The model as saved to a file.
     tested_ : Tested or None
-        Labels and scores of the rows held out.
+        Labels and scores of the held-out rows.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray
-        Their names, if they have some.
+        Names of the columns, if they have any.
 
     See Also
     --------
-    AdditiveAUCClassifier : the estimator behind it, for numbers and codes.
+    AdditiveAUCClassifier : the underlying estimator, for numbers and codes.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Find out what the columns are, choose features and penalties, test, and train on all rows.
+        """Infer column types, select features and penalties, test on held-out rows, and fit to all rows.
 
         Parameters
         ----------
@@ -200,22 +200,22 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             The table: a pandas or polars frame, an Arrow table, a dict or an array of numbers; or files, a
             folder or a pattern of CSV, TSV or Parquet, of any size, with ``label``.
         y : array-like of shape (n,), optional
-            Labels, where the table does not hold them.
+            Labels, if they are not a column of the table.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row, where the table does not hold it.
+            Weight of each row, if not a column of the table.
         label, weight : str, optional
             Columns of the table with the labels and weights.
         time : str, optional
-            Column by whose latest values the model is tested; it may be a feature as well.
+            Time column: the latest rows are held out for the test. It may also be a feature.
         cluster : str, optional
-            Column of what rows belong to, such as a user or a patient. All rows of one are on the same side of
-            the test, its interval allows for that, and the column is no feature.
+            Column of dependent rows, such as those of a user or a patient. The rows of a cluster are either all
+            trained on or all held out, and the confidence interval accounts for clusters. Not used as a
+            feature.
         group : str, optional
-            Column of groups, such as a query, a user or a day: only pairs of rows of one group count, in the
-            weights, in the choice of features and in the test (``auc_``). The column is no feature, and rows to
-            score do not need it. Whole groups are held out, and tested at random even where the table has a
-            time; by ``time`` or ``cluster``, or with the last rows, these decide, and a group may be on both
-            sides.
+            Column of groups, such as a query, a user or a day: only pairs within a group count, in the loss, in
+            the selection of features and in the test (``auc_``). Not used as a feature, and not needed for
+            scoring. Whole groups are held out at random, even if the table has a time. With ``time``,
+            ``cluster`` or ``hold_out="last"``, these determine the held-out rows, and a group may be split.
         memory, checkpoint
             As for :meth:`AdditiveAUCClassifier.fit_source`.
         """
@@ -347,7 +347,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     @property
     def term_means_(self) -> Array | None:
-        """What each curve and heat map adds to scores on average; None for a model of weights alone."""
+        """Mean contribution of each curve and heat map to the scores; None for a linear model."""
         check_is_fitted(self)
         return None if self.model_.terms is None else self.model_.terms.term_means
 
@@ -358,7 +358,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive class above the threshold: that of ``false_alarm``, or where both are equally likely."""
+        """Predicted labels: positive above the threshold, that of ``false_alarm`` or at probability ½."""
         scores = self.decision_function(X)
         if self.model_.threshold is None:
             positive = self.model_.probability(scores) > 0.5
@@ -376,7 +376,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         return layout.encoding
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of the rows that :meth:`predict` puts on the side of their label."""
+        """Accuracy of :meth:`predict`."""
         predicted = self.predict(X) == self.classes_[1]
         positive = self._is_positive(y, predicted.size).astype(np.bool_)
         return float(accuracy_score(positive, predicted, sample_weight=sample_weight))
@@ -384,20 +384,20 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def score_files(
         self, paths: Any, out: str | os.PathLike[str] | None, *, keep: Sequence[str] = (), **options: Any
     ) -> dict[str, Any]:
-        """Score files of any size, block by block, to a table; see :func:`mbauc.model.score_files`."""
+        """Score files of any size block by block and write a table; see :func:`mbauc.model.score_files`."""
         check_is_fitted(self)
         return score_files(self.model_, paths, out, keep=keep, **options)
 
     # -- what it did -------------------------------------------------------------------------------------
 
     def explain(self, X: Any, n: int = 5) -> list[Explanation]:
-        """Why rows have their scores: the ``n`` largest contributions of each; see :func:`mbauc.explain`."""
+        """Explain scores by the ``n`` largest contributions to each; see :func:`mbauc.explain`."""
         check_is_fitted(self)
         rows = X if is_path(X) else name_columns(self, X)
         return [one.explanation for one in explain_files(self.model_, rows, n=n)]
 
     def terms(self) -> AdditiveTerms:
-        """Curves and heat maps as numbers, in log-odds; :mod:`mbauc.plots` draws them by the ranker itself."""
+        """Curves and heat maps as numbers, in log-odds; :mod:`mbauc.plots` draws them from the ranker."""
         check_is_fitted(self)
         found = model_terms(self.model_)
         if found is None:
@@ -405,22 +405,21 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         return found
 
     def describe(self) -> str:
-        """What was done and why: columns, features, penalties, the test."""
+        """Describe the fit in words: columns, features, penalties and the test."""
         check_is_fitted(self)
         return describe_ranker(self.model_, self.plan_, self.auc_)
 
     def report(
         self, path: str | os.PathLike[str], X: Any = None, y: ArrayLike | None = None, *, title: str = ""
     ) -> None:
-        """Write one HTML page about the ranker: AUC, thresholds to explore, curves, probabilities.
+        """Write an HTML report: AUC, thresholds, curves and calibration.
 
         Parameters
         ----------
         path : path
-            Where to.
+            File to write.
         X, y : table and labels, optional
-            Rows to judge it on, which it was not trained on, with labels beside them; by default those that
-            were held out.
+            Test rows and their labels, not used for training; by default the held-out rows.
         title : str, default=""
             Heading of the page.
         """
@@ -475,7 +474,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def of(cls, model: RankerModel) -> TableRanker:
-        """A fitted ranker with a model, as of a file; ``plan_`` and ``tested_`` are not in it."""
+        """Build a fitted ranker from a model, such as one of a file; without ``plan_`` and ``tested_``."""
         known = set(cls().get_params()) - {"types", "ignore", "positive"}
         ranker = cls(**{name: value for name, value in model.settings.items() if name in known})
         ranker.model_, ranker.classes_, ranker.tested_, ranker.auc_ = model, _list_classes(model), None, None
@@ -487,7 +486,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
 
 def load(path: str | os.PathLike[str]) -> TableRanker:
-    """A ranker from its file, written by :meth:`TableRanker.save` or by ``mbauc fit``.
+    """Load a ranker from a file written by :meth:`TableRanker.save` or ``mbauc fit``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sources of blocks: LIBSVM text, CSV, TSV and Parquet files."""
+"""Out-of-core readers of CSV, TSV, Parquet and LIBSVM files, as sources of blocks of rows."""
 
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import LibsvmSource, read_libsvm

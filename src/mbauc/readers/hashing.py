@@ -59,21 +59,21 @@ def hash_signs(hashes: Hashes) -> NDArray[np.float64]:
 
 
 def fold_columns(X: Any, width: int, *, signed: bool = False) -> Any:
-    """A wide sparse matrix hashed down to ``width`` columns, as the paper did with its click logs.
+    """Feature hashing of a wide sparse matrix to ``width`` columns, as in the paper for click logs.
 
     Column j, counted from 0, goes to ``(fmix64(j + 1) >> 1) mod width``, with the sign of the hash's last bit
-    if ``signed``; entries of a row that meet in a column add up. Which columns meet depends on their numbers
-    alone, so blocks, files and machines agree. ``O(entries)`` time and memory.
+    if ``signed``; colliding entries of a row are added. The hash depends only on the column number, so blocks,
+    files and machines agree. ``O(entries)`` time and memory.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Rows; d does not matter.
+        Rows; d is arbitrary.
     width : int
-        Number of columns of the result, at least 2.
+        Number of columns of the result, at least 2. Increase it for fewer collisions.
     signed : bool, default=False
-        Whether half of the columns change their sign, so that columns that meet cancel as often as they
-        add up: inner products of rows keep their mean.
+        Whether to flip the sign of half of the columns, so that collisions cancel on average and inner products
+        of rows are unbiased.
 
     Returns
     -------

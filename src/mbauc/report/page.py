@@ -44,54 +44,54 @@ def report_html(
     warnings: Iterable[str] = (),
     generated: Any = None,
 ) -> str:
-    """The evaluation of any model's scores as one HTML page that needs no network and nothing beside it.
+    """Evaluation report of the scores of any model, as a self-contained HTML page.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels of rows that the model was not trained on: two values, of which the larger is positive. With
-        ``model`` 1 for positive and 0 for negative.
+        Two-valued labels of held-out rows; the larger is positive. With ``model``, 1 for positive and 0 for
+        negative.
     s : array-like of shape (n,)
-        Their scores, of LightGBM, a rule, or anything: higher for rows that are more likely positive.
+        Scores of the rows by any model, higher for rows that are more likely positive.
     sample_weight : array-like of shape (n,), optional
-        How many equal rows each stands for.
+        Row weights as frequencies: weight k counts as k equal rows.
     model : RankerModel, optional
-        The model, if it is one of this library: the page then has its weights or curves, its training, its
-        threshold, and commands that set another.
+        The model, if it is one of this library. Adds its weights or curves, training and threshold, and
+        commands to set another threshold.
     positive : label, optional
         The positive label; all others are negative.
     probabilities : array-like of shape (n,) or False, optional
-        Probabilities of the positive class, for a section about calibration. Without them, those of ``model``
-        are taken, or the scores if all lie between 0 and 1, and the page says so; False means that there are
-        none.
+        Probabilities of the positive class, for a section on calibration. By default those of ``model``, or the
+        scores if all are between 0 and 1, which the page then states; False for none.
     groups : array-like of shape (n,), optional
-        Group of each row, such as its query, user or day, for a section about the ranking within groups.
+        Group of each row, such as its query, user or day, for a section on AUC within groups.
     group_name : str, default="group"
-        What a group is.
+        Name of the groups.
     segments : mapping of str to array-like of shape (n,), optional
-        Columns by whose levels AUC is shown, by their names. Numbers of many values are cut into fifths.
+        Columns, by name, for AUC by segment. Numeric columns with many values are binned by quintiles.
     time : array-like of shape (n,), optional
-        Dates, times or values that can be sorted, for AUC over time: whether it is worse at the end.
+        Dates, times or other sortable values, for AUC over time, to detect degradation.
     time_name : str, default="time"
-        What the time is.
+        Name of the time.
     X : ndarray or sparse matrix of shape (n, d), or callable, optional
-        The rows in the model's columns, or what gives some of them by their numbers in rising order. Of a model
-        of curves, some are then explained; from a matrix also what each column is worth.
+        The rows encoded as the model's columns, or a callable that returns selected rows, given their numbers
+        in increasing order. For an additive model some rows are then explained; with a matrix, column
+        importances are shown as well.
     title, data_name, model_name : str
-        Heading, what the rows are, and the file of the model, for the command that sets a threshold.
+        Heading, name of the data, and file of the model, for the command that sets a threshold.
     warnings : iterable of str, default=()
-        To be shown with those that the report finds itself.
+        Further warnings to show in the report.
     generated : optional
-        Time of the report, shown as it is; no time is shown without it.
+        Time of the report, shown unchanged; by default no time is shown.
 
     Returns
     -------
     str
-        To be written in UTF-8. Below 2 MB for any number of rows; nothing from the data is ever run.
+        The page, to be written in UTF-8. Below 2 MB for any number of rows; text from the data is escaped.
 
     Notes
     -----
-    ``O(n log n)`` time, about three copies of the scores. Intervals are for rows drawn independently.
+    ``O(n log n)`` time, about three copies of the scores. Intervals assume independent rows.
 
     Examples
     --------

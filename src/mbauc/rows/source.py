@@ -27,7 +27,7 @@ _UNKNOWN_ROWS = 1_000_000
 
 
 class RawBlock(NamedTuple):
-    """Some rows as a source yields them; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
+    """A block of rows yielded by a source, as accepted by ``partial_fit`` and ``PairMoments.from_blocks``.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class RawBlock(NamedTuple):
 
 
 class GroupedBlock(NamedTuple):
-    """Some rows as a source yields them whose rows are of groups; what the first three are, RawBlock says.
+    """A block of rows with groups; the other attributes are those of RawBlock.
 
     Attributes
     ----------
     groups : ndarray of shape (n,)
-        Group of each row: numbers or texts, or the keys that the readers of this package make of them.
+        Group of each row: numbers, strings, or the keys that the readers of this package make of them.
     """
 
     X: Any
@@ -103,20 +103,19 @@ class NumberedRows(NamedTuple):
 
 
 class Source(Protocol):
-    """A data set that can be read block by block, as often as wanted.
+    """Protocol of a data set that can be read repeatedly, block by block.
 
-    A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
-    :func:`fingerprint_of`), a method ``score_blocks(coef)``, if it has a faster way to scores than its
-    blocks (see :func:`score_blocks`), and a method ``known_moments()``, if it may know what its rows add up to
-    (see :func:`known_moments`). One whose blocks have groups (:class:`GroupedBlock`) says so
-    beforehand, by an attribute ``has_groups = True``.
+    Optional methods: ``fingerprint()`` identifies the data and settings (see :func:`fingerprint_of`),
+    ``score_blocks(coef)`` computes scores faster than from blocks (see :func:`score_blocks`), and
+    ``known_moments()`` returns moments that are already known (see :func:`known_moments`). A source whose
+    blocks have groups (:class:`GroupedBlock`) has an attribute ``has_groups = True``.
 
     Attributes
     ----------
     n_features : int
         Number d of columns of every block.
     classes : tuple
-        The two labels as they stand in the data, negative first.
+        The two labels as in the data, negative first.
     """
 
     n_features: int
@@ -167,11 +166,11 @@ def count_rows(source: Source) -> int:
 
 
 def fingerprint_of(source: Any) -> dict[str, object] | None:
-    """What the blocks of a source depend on, ready for JSON; None if unknown.
+    """Fingerprint of the data and settings of a source, ready for JSON; None if unknown.
 
-    Sources with a method ``fingerprint()`` describe: files by name, size and time of their last change, and all
-    settings that decide the blocks. Two equal fingerprints mean the same blocks in the same order, unless
-    somebody forges times. ``O(files)`` time: nothing is read.
+    The method ``fingerprint()`` of a source describes its files by name, size and modification time, and all
+    settings that affect the blocks. Equal fingerprints mean the same blocks in the same order, unless
+    modification times were forged. ``O(files)`` time, without reading the files.
 
     Examples
     --------

@@ -14,9 +14,9 @@ _DEVELOPMENT = {"all", "benchmarks", "docs", "dev"}
 
 
 def show_versions() -> None:
-    """Print the versions that a bug report needs: Python, mbauc, the packages that it uses and BLAS.
+    """Print versions for a bug report: Python, mbauc, its dependencies and BLAS.
 
-    Packages of extras that are not installed are shown as "none".
+    Optional packages that are not installed are shown as "none".
 
     Examples
     --------

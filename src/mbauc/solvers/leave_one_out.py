@@ -40,18 +40,18 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What ridge solutions for all l2 depend on: eigenvalues of Σ, how many, and what share of μ each holds.
+    """Spectrum of Σ, on which ridge solutions for all l2 depend: eigenvalues, multiplicities and energy of μ.
 
     With nodes θ, for any function f: ``tr f(Σ) = Σᵢ multiplicityᵢ f(θᵢ)`` and ``μ' f(Σ) μ = Σᵢ energyᵢ f(θᵢ)``,
-    exactly for the eigenvalues themselves, approximately for nodes of a quadrature.
+    exactly if nodes are eigenvalues, approximately for quadrature nodes.
 
     Attributes
     ----------
     nodes, multiplicity, energy : ndarrays of one shape
     free : int
-        Unpenalised features.
+        Number of unpenalised features.
     gain : float
-        By how much they alone reduce the risk.
+        Reduction of the risk by the unpenalised features alone.
     """
 
     nodes: Array
@@ -69,7 +69,7 @@ class Spectrum:
         return Solved(self.gain + terms.sum(axis=1), (terms * inverse).sum(axis=1), risk)
 
     def degrees_of_freedom(self, l2: Array) -> Array:
-        """Effective number of features that the ridge solution uses, tr Σ(Σ + l2)⁻¹, for each l2."""
+        """Effective degrees of freedom of the ridge solution, tr Σ(Σ + l2)⁻¹, for each l2."""
         return np.asarray(self.free + (self.multiplicity * self.nodes / (self.nodes + l2[:, None])).sum(axis=1))
 
 
@@ -101,7 +101,7 @@ def expected_separation(solved: Solved, degrees: Array, l2: Array, sizes: tuple[
     degrees, l2 : ndarrays
         Degrees of freedom of each, and its l2.
     sizes : (float, float)
-        Rows of each class.
+        Number of rows of each class.
 
     Returns
     -------
@@ -140,17 +140,17 @@ def expected_loss(separation: Array) -> Array:
 
 
 def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
-    """The l2 whose solution is expected to rank best on rows that were left out.
+    """Select l2 by the expected AUC on new rows, estimated by leave-one-out in closed form.
 
-    See :func:`~mbauc.solvers.leave_one_out.expected_separation`. It depends on the spectrum relative to l2
-    alone, so multiplying all columns by a number does not change the ranking.
+    See :func:`~mbauc.solvers.leave_one_out.expected_separation`. The criterion depends only on the spectrum
+    relative to l2, so the ranking is invariant to a common factor of all columns.
 
     Parameters
     ----------
     spectrum : Spectrum
-        Of Σ.
+        Spectrum of Σ.
     sizes : (float, float)
-        Rows of each class.
+        Number of rows of each class.
     """
     total = float(spectrum.multiplicity.sum())
     mean = float(spectrum.multiplicity @ spectrum.nodes) / total if total > 0 else 0.0

@@ -11,14 +11,14 @@ Array = NDArray[np.float64]
 
 
 class SymmetricOperator(Protocol):
-    """What iterative solvers of Eq. (14) ask of the pairs.
+    """Protocol of Σ as a linear operator, for the matrix-free solvers.
 
     Attributes
     ----------
     mu : ndarray of shape (d,)
         First moment μ of the differences.
     diagonal : ndarray of shape (d,)
-        Diagonal of their second moment Σ.
+        Diagonal of the second moment Σ.
     """
 
     mu: Array
@@ -28,11 +28,11 @@ class SymmetricOperator(Protocol):
         """Σ v, a new array."""
 
     def leading_block(self) -> Array:
-        """An estimate of Σ among the first columns, to precondition with; empty if there is nothing to gain."""
+        """Estimate of the leading block of Σ for preconditioning; empty if it would not help."""
 
 
 class MatrixOperator:
-    """Products with a Σ that is there as a matrix."""
+    """Operator for a Σ that is given as a matrix."""
 
     def __init__(self, sigma: Array, mu: Array) -> None:
         self._sigma, self.mu = sigma, mu

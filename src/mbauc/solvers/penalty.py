@@ -12,14 +12,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Penalty:
-    """``Σⱼ fⱼ (l1 |wⱼ| + ½ l2 wⱼ²)``.
+    """Elastic-net penalty ``Σⱼ fⱼ (l1 |wⱼ| + ½ l2 wⱼ²)``.
 
     Attributes
     ----------
     l1, l2 : float
         λ₁ and λ₂ of Eq. (14).
     factors : ndarray of shape (d,)
-        One for each feature; 0 leaves a feature unpenalised.
+        Penalty factor of each feature; 0 leaves a feature unpenalised.
     """
 
     l1: float
@@ -27,7 +27,7 @@ class Penalty:
     factors: Array
 
     def value(self, w: Array) -> float:
-        """The penalty of w."""
+        """Value of the penalty at w."""
         return float(self.factors @ (self.l1 * np.abs(w) + 0.5 * self.l2 * w**2))
 
     def distance_to_stationarity(self, gradient: Array, w: Array) -> float:

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """A minimiser of Eq. (14) with its certificate.
+    """Weights that minimise Eq. (14), with objective and optimality gap.
 
     Attributes
     ----------
@@ -23,19 +23,18 @@ class Solution:
     objective : float
         ½ w'Σw - w'μ + penalty; of another loss, its mean over the pairs plus penalty.
     optimality : float
-        Distance of 0 to the subdifferential at w, largest entry, divided by max|μ|. Zero at the exact
-        minimiser, one at w = 0 without penalty.
+        Violation of the optimality conditions: maximum-norm distance of 0 to the subdifferential at w, divided
+        by max|μ|. 0 at the exact minimiser, 1 at w = 0 without penalty.
     iterations : int
-        Sweeps of an iterative solver, or products with Σ; 1 for a direct one. Newton steps count their products
-        with the Hessian and their gradients.
+        Number of sweeps, or of products with Σ; 1 for a direct solver. For Newton's method, number of Hessian
+        products and gradients.
     excess_risk : float
-        How far the regularised pairwise risk 1 - 2w'μ + w'Σw + 2 penalty (of another loss, twice the objective)
-        is estimated to be above its minimum where a solver stopped early; about as much AUC is lost, or less. 0
-        for a direct solver.
+        Estimated optimality gap of the regularised pairwise risk 1 - 2w'μ + w'Σw + 2 penalty (for another loss,
+        of twice the objective); the loss of AUC is about as large or smaller. 0 for a direct solver.
     excess_bound : float
-        What it is above its minimum at most, guaranteed; infinite where nothing is known.
+        Guaranteed upper bound of the optimality gap; infinite if unknown.
     l1, l2 : float
-        The penalties that it is for.
+        The penalties.
     """
 
     coef: Array

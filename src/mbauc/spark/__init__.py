@@ -1,4 +1,4 @@
-"""The same fit on Spark: DataFrames in, Arrow batches to Python, moments merged in a tree.
+"""Distributed estimators and metrics for Spark DataFrames.
 
 Needs ``mbauc[spark]`` and Java 17. See ``docs/user_guide/clusters.md``; :mod:`mbauc.spark.ml` has the same as
 a stage of Spark ML pipelines.

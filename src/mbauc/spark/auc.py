@@ -16,7 +16,7 @@ _SCORE = "__score"
 
 
 def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str | None = None) -> float:
-    """Exact AUC over all rows, not the mean of the partitions' AUCs.
+    """Exact AUC over all rows of a DataFrame, not an average over partitions.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str |
     label : str, default="label"
         Column of the labels; the larger is positive.
     weight : str, optional
-        Column of row weights. A pair has the product of the weights of its rows.
+        Column of row weights; the weight of a pair is the product of the weights of its rows.
     """
     return _rank(frame, score, label, weight).auc
 
@@ -41,16 +41,16 @@ def roc_auc_interval(
     confidence: float = 0.95,
     scale: Literal["logit", "linear"] = "logit",
 ) -> AucInterval:
-    """Exact AUC with DeLong's confidence interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
+    """Exact AUC with DeLong's confidence interval, as by :func:`mbauc.metrics.roc_auc_interval`.
 
-    Scores are sorted into ranges across the cluster; each range is summed up where it lies.
+    Scores are range-partitioned across the cluster; the sums of each range are computed on its worker.
 
     Parameters
     ----------
     frame, score, label
         As for :func:`roc_auc`.
     weight : str, optional
-        Column with the number of equal rows that each row stands for.
+        Column of row weights as frequencies: weight k counts as k equal rows.
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """

@@ -36,30 +36,30 @@ class _OnSpark:
         id: str | None = None,
         classes: Any = None,
     ) -> Self:
-        """Fit to a DataFrame; rows in memory are fitted as the estimator of the same name in :mod:`mbauc` does.
+        """Fit to a DataFrame, or to rows in memory as the estimator of the same name in :mod:`mbauc`.
 
         Parameters
         ----------
         X : DataFrame
             The rows.
         y, sample_weight, groups
-            For rows in memory; a DataFrame has them as columns.
+            Only for rows in memory; for a DataFrame name its columns instead.
         features : list of str, or str, default="features"
-            Columns of numbers, or one column of vectors (dense or sparse) or arrays.
+            Numeric columns, or one column of vectors (dense or sparse) or arrays.
         label : str, default="label"
-            Column of the labels: numbers, texts or booleans with two values; the larger is positive.
+            Column of two-valued labels: numbers, strings or booleans; the larger is positive.
         weight : str, optional
             Column of row weights.
         group : str, optional
-            Column of groups (queries, users, days): whole numbers, texts or dates. Only pairs of rows of one
-            group count, wherever these rows are, and folds hold out whole groups. The driver then holds some
-            vectors of n numbers. ``MBAClassifierCV`` wants ``within_groups=True`` for it.
+            Column of groups (queries, users, days): integers, strings or dates. Only pairs within a group
+            count, in whatever partitions its rows are, and folds consist of whole groups. The driver then holds
+            some vectors of n numbers. ``MBAClassifierCV`` requires ``within_groups=True``.
         id : str, optional
-            Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
-            in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give
-            the same pairs and folds, and rows of one id are held out together.
+            Column of row ids: integers or strings. Sampled pairs and cross-validation folds then depend on a
+            hash of the id instead of the order of the rows: shuffled rows give the same pairs and folds, and
+            rows with the same id are held out together.
         classes : sequence of two labels, optional
-            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
+            Both labels; saves a job if a partition has only one label other than 0, 1 or -1.
 
         Returns
         -------
@@ -85,29 +85,29 @@ class _OnSpark:
             setattr(self, self._columns_name, columns)
 
     def decision_function(self, X: Any) -> Any:
-        """Score of each row: a lazy column for a DataFrame, such as ``df.withColumn("score", …)`` takes."""
+        """Score of each row; for a DataFrame a lazy column, to use as in ``df.withColumn("score", …)``."""
         return self.score_column(X) if is_frame(X) else super().decision_function(X)  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
-        """The positive class where the score is above 0: a lazy column for a DataFrame."""
+        """Predicted labels, positive where the score is above 0; for a DataFrame a lazy column."""
         if not is_frame(X):
             return super().predict(X)  # type: ignore[misc]
         return label_column(self.score_column(X), self.scorer())
 
     def predict_proba(self, X: Any) -> Any:
-        """Probability of each class: a lazy column of arrays of two numbers for a DataFrame."""
+        """Probability of each class; for a DataFrame a lazy column of arrays of two numbers."""
         if not is_frame(X):
             return super().predict_proba(X)  # type: ignore[misc]
         return probability_column(self.score_column(X), self.scorer())
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithm of :meth:`predict_proba`; for rows in memory."""
+        """Logarithm of :meth:`predict_proba`; only for rows in memory."""
         if not is_frame(X):
             return super().predict_log_proba(X)  # type: ignore[misc]
         raise ValueError("predict_log_proba is for rows in memory; take the logarithm of predict_proba(df).")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy, as of any scikit-learn classifier; for rows in memory."""
+        """Accuracy, as for any scikit-learn classifier; only for rows in memory."""
         if not is_frame(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         raise ValueError(
@@ -116,7 +116,7 @@ class _OnSpark:
         )
 
     def score_column(self, frame: Any) -> Column:
-        """Score of each row of a DataFrame with the columns of the training data, as a lazy column."""
+        """Lazy column of scores for a DataFrame with the columns of the training data."""
         scorer: LinearScorer = self.scorer()
         features = getattr(self, self._columns_name, None)
         if features is None:
@@ -125,11 +125,11 @@ class _OnSpark:
 
 
 class MBAClassifier(_OnSpark, classifier.MBAClassifier):
-    """:class:`mbauc.MBAClassifier` for Spark DataFrames: the same parameters, the same weights.
+    """:class:`mbauc.MBAClassifier` for Spark DataFrames, with the same parameters and weights.
 
-    Each partition goes to Python in Arrow batches; its moments are computed there and merged in a tree, and the
-    driver solves. For many columns, where Σ would be too large, partitions are packed and cached, and each
-    product of the solver is one job. Scores are lazy columns.
+    Partitions are passed to Python workers in Arrow batches, their moments are computed there and merged in a
+    tree, and the driver solves. With many columns, where Σ would be too large, partitions are packed and
+    cached, and each product of the matrix-free solver is one job. Scores are lazy columns.
 
     Memory of a task: one d×d matrix of float64 and a block of 64 MB, or a few vectors of d numbers if
     matrix-free; ``solver="auto"`` takes the latter from 2,049 columns on. Σ must also fit into a cell of a
@@ -139,12 +139,12 @@ class MBAClassifier(_OnSpark, classifier.MBAClassifier):
 
 
 class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):
-    """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
+    """:class:`mbauc.MBAClassifierCV` for Spark DataFrames; the moments of all folds are computed in one pass.
 
-    ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels
-    alone), and the folds are as in a fit on one machine to the rows in the same order, with the same
-    ``random_state``. With ``scoring="roc_auc"`` held-out rows are scored in one more pass, counted in bins:
-    exact up to several thousand distinct scores a fold, and the middle of a narrow bracket beyond.
+    ``cv`` must be a number of folds and ``pairs`` "all". Without an id column, rows are counted first (labels
+    only), and the folds are those of a fit on one machine to the rows in the same order, with the same
+    ``random_state``. With ``scoring="roc_auc"`` held-out rows are scored in a second pass and counted in bins:
+    AUC is exact up to several thousand distinct scores per fold, and the midpoint of narrow bounds beyond.
     ``scoring="binormal_auc"`` needs no second pass.
 
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
@@ -152,33 +152,33 @@ class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):
 
 
 class PairwiseAUCClassifier(_OnSpark, pairwise.PairwiseAUCClassifier):
-    """:class:`mbauc.PairwiseAUCClassifier` for Spark DataFrames: the same parameters, the same weights.
+    """:class:`mbauc.PairwiseAUCClassifier` for Spark DataFrames, with the same parameters and weights.
 
     Partitions are packed and cached; each sweep over the rows is one job. Memory of a task: its partition and a
-    few vectors of d numbers; the driver keeps some vectors of n numbers, which go to the executors and come
-    back with each sweep.
+    few vectors of d numbers; the driver holds some vectors of n numbers, which are exchanged with the executors
+    in each sweep.
     """
 
 
 class PairwiseAUCClassifierCV(_OnSpark, pairwise_cv.PairwiseAUCClassifierCV):
-    """:class:`mbauc.PairwiseAUCClassifierCV` for Spark DataFrames: loss and penalties are chosen there.
+    """:class:`mbauc.PairwiseAUCClassifierCV` for Spark DataFrames: loss and penalties by cross-validation.
 
-    ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
+    ``cv`` must be a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
     :class:`PairwiseAUCClassifier`.
     """
 
 
 class AdditiveAUCClassifier(_OnSpark, additive.AdditiveAUCClassifier):
-    """:class:`mbauc.AdditiveAUCClassifier` for Spark DataFrames: the same features, the same weights.
+    """:class:`mbauc.AdditiveAUCClassifier` for Spark DataFrames, with the same features and weights.
 
-    Columns are numbers, null or NaN where they are missing, or one column of vectors or arrays; of text columns
-    pass codes (``StringIndexer``), and name them in ``categories``. Executors draw the sample that features are
-    chosen on, the same rows as on one machine: by the order of the rows, or by their ``id``, whatever their
-    order. The driver searches; sums over all rows are made where the rows are. Pairs within groups cannot be
-    had. The names of the columns are in ``columns_``, ``features_`` is what was made of them.
+    Pass numeric columns, with null or NaN for missing values, or one column of vectors or arrays; encode text
+    columns with ``StringIndexer`` and name them in ``categories``. The executors draw the sample for the
+    search, the same rows as on one machine: by the order of the rows, or by their ``id``, whatever their order.
+    The search runs on the driver, the sums over all rows on the executors. Groups are not supported.
+    ``columns_`` has the names of the columns, ``features_`` the features selected.
 
     Memory of a task: a block of 64 MB, its features (12 bytes for each column, number and interaction of a row)
-    and one matrix of features × features, which travels as for :class:`MBAClassifier`.
+    and one matrix of features × features, which is transferred as for :class:`MBAClassifier`.
     """
 
     #: The column or columns of the rows.

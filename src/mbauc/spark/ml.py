@@ -32,18 +32,18 @@ from mbauc.spark.scores import label_column, probability_column, score_column
 
 
 class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
-    """:class:`mbauc.spark.MBAClassifier` as an ``Estimator``; labels are 0 and 1, as in all of Spark ML.
+    """:class:`mbauc.spark.MBAClassifier` as a Spark ML ``Estimator``; labels must be 0 and 1, as in Spark ML.
 
     Parameters
     ----------
     featuresCol, labelCol, weightCol : str
-        Columns of vectors (or arrays), of labels and of row weights.
+        Columns of feature vectors (or arrays), labels and row weights.
     predictionCol, rawPredictionCol, probabilityCol : str
-        Columns that the model adds; "" leaves one out.
+        Columns that the model adds; "" to omit one.
     idCol : str
-        Column that names each row; see :meth:`mbauc.spark.MBAClassifier.fit`.
+        Column of row ids; see :meth:`mbauc.spark.MBAClassifier.fit`.
     groupCol : str
-        Column of groups, within which alone pairs count.
+        Column of groups: only pairs within a group count.
     l1, l2, scale, pairs, pairing, solver, tol
         As for :class:`mbauc.MBAClassifier`.
     negativeRate, equalGroups, maxIter, seed
@@ -81,7 +81,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
 
     @keyword_only
     def setParams(self, **params: Any) -> Self:
-        """Set the params that are given, by the names that the constructor has for them."""
+        """Set params by the names of the constructor arguments."""
         return self._given(**params)
 
     def write(self) -> MLWriter:
@@ -111,7 +111,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
     Parameters
     ----------
     ranker : mbauc.MBAClassifier
-        The same ranker for rows in memory, fitted.
+        The fitted ranker for rows in memory.
     """
 
     def __init__(self, ranker: LocalClassifier) -> None:
@@ -120,12 +120,12 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
 
     @property
     def scorer(self) -> LinearScorer:
-        """The weights alone, for labels 0 and 1."""
+        """The fitted weights as a scorer, for labels 0 and 1."""
         return replace(self._ranker.scorer(), classes=np.array(CLASSES))
 
     @property
     def coefficients(self) -> Vector:
-        """The weights: dense, or sparse where that takes less room."""
+        """The weights, as a sparse vector if that takes less memory."""
         weights = self.scorer.coef
         used = np.flatnonzero(weights)
         if 12 * used.size + 20 < 8 * weights.size + 8:
@@ -134,7 +134,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
 
     @property
     def intercept(self) -> float:
-        """What is added to each score, so that 0 means a probability of one half."""
+        """Intercept, such that a score of 0 has probability ½."""
         return self.scorer.intercept
 
     @property
@@ -148,7 +148,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         return len(CLASSES)
 
     def toLocal(self) -> LocalClassifier:
-        """The same ranker for rows in memory; without moments if it was loaded from a file."""
+        """Convert to a ranker for rows in memory; without moments if the model was loaded from a file."""
         return copy.copy(self._ranker)
 
     def write(self) -> MLWriter:

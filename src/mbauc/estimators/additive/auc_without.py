@@ -53,27 +53,28 @@ def auc_without(
     by: Literal["term", "column"] = "term",
     sample_weight: ArrayLike | None = None,
 ) -> AucWithout:
-    """AUC of rows if a term added its mean to every row. Nothing is fitted again.
+    """AUC without each term or column, as a measure of its importance; nothing is refitted.
 
-    Columns that say the same stand in for each other in a fit, but not here: it tells what the scores rest on,
-    not how well a ranker without the column would do.
+    A term is left out by replacing its contribution to each row's score by its mean. This measures how much the
+    given scores depend on it, not how well a ranker trained without the column would do: on refitting,
+    correlated columns would take over its part.
 
     Parameters
     ----------
     estimator : ranker or LinearScorer
         Fitted, as for :func:`explain`.
     X, y
-        Rows that it was not trained on, and their labels.
+        Held-out rows and their labels.
     by : {"term", "column"}, default="term"
-        Whether to leave out one curve or heat map at a time, or all that a column takes part in. Waves of all
-        columns are one term, which stays with each column.
+        What to leave out: one curve or heat map at a time, or all terms of a column. Fourier features of all
+        columns are a single term, which is kept when columns are left out.
     sample_weight : array-like of shape (n,), optional
-        For how many equal rows each row counts.
+        Weight of each row; weight k counts as k equal rows.
 
     Notes
     -----
     ``O(terms · n log n)`` time, ``O(terms · n)`` memory; by column each heat map adds ``O(columns · n)``. Rows
-    that differ in nothing but the term are tied to the bit.
+    that differ only in the term left out get exactly equal scores.
 
     Examples
     --------

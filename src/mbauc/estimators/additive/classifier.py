@@ -66,84 +66,104 @@ _TRAVEL = 3.0
 
 
 class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
-    """Ranker that adds up a curve for each column and heat maps for pairs of columns.
+    """Generalised additive model for AUC: a curve for each column and heat maps for pairs of columns.
 
-    Numbers are cut into bins, categories into levels, pairs of columns into cells; a score is the sum of what a
-    row's bins, levels and cells are worth. All of these weights minimise one loss, the squared one over all
-    N₊·N₋ pairs of a positive and a negative row or the log-loss of the rows, with neighbouring bins smoothed
-    and interactions shrunk more than curves. The result draws as curves (:mod:`mbauc.plots`) and explains each
-    score as a sum. With nothing set it chooses between straight lines, curves, and curves with interactions,
-    and between these two losses, by held-out AUC; ``choice_`` says why.
+    Numeric columns are binned, categorical columns one-hot encoded, and interactions of two columns are cells
+    of a grid; the score is the sum of the weights of a row's bins, levels and cells. All weights together
+    minimise one loss, by default the pairwise squared loss over all N₊·N₋ pairs of a positive and a negative
+    row or the log-loss of the rows, with a smoothness penalty on neighbouring bins and stronger shrinkage of
+    interactions. The terms can be plotted (:mod:`mbauc.plots`), and each score is explained by the sum of its
+    contributions. By default the features (linear, curves, or curves with interactions) and the loss are
+    selected by cross-validated AUC; ``choice_`` records the choice and the reason.
 
     Parameters
     ----------
     features : {"auto", "linear", "curves", "interactions", "fourier"}, default="auto"
-        ``"linear"`` takes numbers as they are; ``"curves"`` gives each a curve; ``"interactions"`` adds heat
-        maps of pairs of columns. ``"auto"`` takes the simplest that is within one standard error of the next.
-        ``"fourier"`` adds random waves of all numeric columns to straight lines
-        (:class:`mbauc.features.FourierFeatures`): for many smooth columns, such as pixels. Nobody can read
-        these, so ``"auto"`` does not try them.
+        ``"linear"`` uses numeric columns unchanged; ``"curves"`` fits a curve for each; ``"interactions"`` adds
+        heat maps of pairs of columns. ``"auto"`` selects the simplest of these that is within one standard
+        error of the next. ``"fourier"`` adds random Fourier features of all numeric columns to the linear terms
+        (:class:`mbauc.features.FourierFeatures`): for many columns that act together smoothly, such as pixels.
+        They cannot be interpreted, so ``"auto"`` does not try them.
     loss : str or PairLoss, default="auto"
-        ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
-        solution. ``"log_loss"``, that of logistic regression, counts rows, not pairs; it is for tables of up to
-        ``search_rows`` rows. ``"auto"`` takes it there if rows are ten times as many as coordinates and it
-        ranks held-out rows no worse than the squared one by more than a standard error.
+        ``"squared"`` needs one pass over the rows. The other pairwise losses are those of
+        :class:`PairwiseAUCClassifier` and start from the squared solution. ``"log_loss"`` is the loss of
+        logistic regression, over rows instead of pairs, for tables of up to ``search_rows`` rows. ``"auto"``
+        selects it for such tables if there are at least ten rows per coordinate and its held-out AUC is at most
+        one standard error below that of the squared loss; otherwise it uses the squared loss.
     interactions : int or sequence of pairs, optional
-        How many interactions there may be, of which 80 at most are tried; or which: pairs of columns, by name
-        or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``. By default up to 24 that a
-        screening of all pairs finds promising. ``"auto"`` takes interactions that gain on held-out rows;
-        ``"interactions"`` takes all pairs that are named, untested where they are more than 80. With other
-        features it is refused.
+        Maximum number of interactions (at most 80 are tried), or the pairs of columns themselves, by name or
+        position in X. Parts of a time are named: ``"when.hour"``. By default up to 24, selected by screening
+        all pairs. ``features="auto"`` keeps interactions only if they improve the held-out AUC;
+        ``features="interactions"`` uses all pairs that are named, without a test where they are more than 80.
+        Not allowed with other features.
     bins : int, default=64
-        Bins of a numeric column, at most.
+        Maximum number of bins of a numeric column.
     categories : sequence of columns, optional
-        Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
-        frames need not be named; those of numbers are numeric unless they are. A
-        :class:`~mbauc.readers.TableSource` says itself what its columns are.
+        Numeric columns to treat as categorical (codes of categories), by name or position. Text and categorical
+        columns of data frames are recognised without being named. Not needed for a
+        :class:`~mbauc.readers.TableSource`, which has the types of its columns.
     search_rows : int, default=50000
-        Rows that features and penalties are chosen on, at most: a sample, half of each class where there are
-        enough. The weights are then fitted to all rows. It bounds time and memory of the search.
+        Maximum number of rows in the sample on which features and penalties are selected, half of it from each
+        class where there are enough. The weights are then fitted to all rows. Bounds the time and memory of the
+        search.
     cv : int, default=5
-        Folds that features and penalties are chosen by.
+        Number of cross-validation folds for selecting features and penalties.
     negative_rate, weights
         As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState, default=0
-        Seed of the sample and of the folds; None draws other ones each time.
+        Seed of the sample and of the folds; None draws new ones at each fit.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
 
     Attributes
     ----------
     choice_ : str
-        What was chosen, and why.
+        The choice of features and loss, and the reason, in words.
     features_ : str
-        The kind of features: "linear", "curves", "interactions" or "fourier".
+        The features used: "linear", "curves", "interactions" or "fourier".
     feature_map_ : FeatureMap
-        How rows become features.
+        Encodes rows as features.
     coef_ : ndarray of shape (1, features)
-        The weight of each feature: the heights of the curves.
+        Weight of each feature: the heights of the curves.
     coef_error_ : ndarray of shape (features,)
-        Standard error of each height, given the penalties.
+        Standard error of each weight, given the penalties.
     loss_ : str
-        Name of the loss.
+        Name of the loss used.
     intercept_, slope_, classes_
         As of :class:`MBAClassifier`.
     search_ : dict of float
-        Held-out AUC of each kind of features that was tried.
+        Cross-validated AUC of each candidate set of features.
     interactions_ : list of (str, str)
-        Names of the columns of each interaction.
+        Column names of each interaction.
+    basis_ : SmoothBasis
+        Coordinates in which the weights are fitted and penalised.
+    l2_ : float
+        ℓ2 penalty of the solution, which ``penalty_factors_`` multiplies.
+    penalty_factors_ : ndarray of shape (coordinates,)
+        Selected penalty of each coordinate, in units of the noise.
+    term_means_, term_deviations_ : ndarray of shape (terms,)
+        Mean and standard deviation over the rows of the contribution of each term to the scores, estimated on
+        the search sample.
+    feature_shares_ : ndarray of shape (features,)
+        Share of the rows for which each feature is not zero, estimated likewise.
+    solution_ : Solution
+        Objective, optimality gap and iterations, in the coordinates.
+    n_iter_ : int
+        Number of iterations of the solver, at least 1.
+    effective_sample_size_ : (float, float)
+        Effective number of rows of each class (positives, negatives), given weights.
     n_features_in_ : int
     feature_names_in_ : ndarray
         If X had column names.
 
     See Also
     --------
-    MBAClassifier : the same loss for columns as they are.
+    MBAClassifier : the linear model with the same squared loss.
 
     Notes
     -----
-    Missing values are a level of their own. A value beyond the range of training counts as the nearest bin, a
-    category that was never seen as the rare ones, or nothing if there were none.
+    Missing values are a level of their own. A value outside the range of the training data falls into the
+    nearest bin. An unseen category is treated like the rare ones, and contributes nothing if there were none.
 
     Examples
     --------
@@ -212,24 +232,24 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose features and fit their weights.
+        """Select the features and penalties, then fit the weights to all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d), or a source
-            Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times.
-            Times become hour and weekday. Columns that are empty, or of texts that differ in nearly every row,
-            are left out with a warning (:class:`~mbauc.errors.LeftOutWarning`). A source of
+            Training data: numbers, with NaN for missing values; data frames may also have text, categorical and
+            time columns. Times become hour and weekday. Empty columns, and text columns with a different value
+            in nearly every row, are dropped with a warning (:class:`~mbauc.errors.LeftOutWarning`). A source of
             :mod:`mbauc.readers` is fitted as by :meth:`fit_source`.
         y : array-like of shape (n,)
-            Labels, of which the larger is positive. A source has its own, and weights.
+            Two-valued labels; the larger is positive. Omit for a source, which has its own labels and weights.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row; a pair has the product of both.
+            Weight of each row; the weight of a pair is the product of the weights of its rows.
         groups : array-like of shape (n,), optional
-            The group of each row: a query, a user, a day. Only pairs of rows of one group count, in the weights
-            and in the held-out AUC that features and penalties are chosen by. Folds and the sample of the
-            search have whole groups, and what groups differ in as a whole is not learned. At least two groups
-            need rows of both classes. Groups with one class have no pair; they are warned of.
+            Group of each row, such as a query, a user or a day. Only pairs within a group count, both in the
+            loss and in the held-out AUC that selects features and penalties. Folds and the sample of the search
+            consist of whole groups; differences between groups are not learned. At least two groups need rows
+            of both classes. Groups with only one class have no pairs and cause a warning.
 
         Returns
         -------
@@ -262,26 +282,26 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Fit to a source of blocks, such as ``TableSource(path, label=…, encode="codes")``.
+        """Fit out of core to a source of blocks, such as ``TableSource(path, label=…, encode="codes")``.
 
-        Two passes: one for the sample, one for the weights. Features are those of :meth:`fit` to the same rows,
-        however they are cut into blocks; weights are the same but for rounding, because sums are added up block
-        by block. A killed fit with a checkpoint resumes: the sample is kept, and the second pass goes on where
-        it was, to the same bits.
+        Makes two passes: one draws the sample, one fits the weights. Features are the same as from :meth:`fit`
+        on the same rows, whatever the blocks; weights agree up to rounding, because sums are accumulated block
+        by block. An interrupted fit with a checkpoint resumes: it keeps the sample, continues the second pass
+        where it stopped, and gives bit-identical results.
 
-        Where the source has groups, only pairs within these count, as with ``groups`` in :meth:`fit`. Where the
-        sample is not all rows, the weights then come from products with the rows, some dozen sweeps, and up to
-        90 bytes a row are kept in memory.
+        If the source has groups, only pairs within a group count, as with ``groups`` in :meth:`fit`. If there
+        are also more rows than the sample holds, the weights are computed by some dozen sweeps over the rows,
+        with up to 90 bytes per row in memory.
 
         Parameters
         ----------
         source : Source
-            The rows; of a table its codes.
+            Blocks of rows with their labels; a table must be read with ``encode="codes"``.
         memory : str or int, optional
-            What may be used for sums and rows, such as ``"4GB"``; by default most of what is free. The search
-            takes more, by ``search_rows``.
+            Memory budget for sums and rows, such as ``"4GB"``; by default most of the free memory. The search
+            needs additional memory in proportion to ``search_rows``.
         checkpoint : path, optional
-            Folder to save progress in, and to resume from. It keeps the rows of the sample.
+            Folder to save progress in and to resume from. It holds the rows of the sample.
         """
         check_source(source)
         self._check_settings("source", grouped=has_groups(source))
@@ -301,10 +321,10 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> Self:
-        """Fit to rows that an engine holds; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+        """Fit to distributed rows; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
-        The search runs here, on a sample that the workers draw; the sums of all rows are made where they are.
-        Pairs within groups are refused.
+        The search runs in this process, on a sample that the workers draw; the workers compute the sums over
+        all rows. Groups are not supported.
         """
         self._check_settings("cluster", grouped=rows.grouped)
         names = rows.schema.names or tuple(f"x{j}" for j in range(rows.schema.n_features))
@@ -370,7 +390,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def interactions_(self) -> list[tuple[str, str]]:
-        """Names of the columns of each interaction."""
+        """Column names of each interaction."""
         names = self.feature_map_.names
         return [(names[a], names[b]) for a, b in self.feature_map_.pairs]
 
@@ -407,7 +427,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     # -- scoring -----------------------------------------------------------------------------------------
 
     def scorer(self) -> AdditiveScorer:
-        """Features and weights alone: small, and without scikit-learn."""
+        """The fitted features and weights as a small scorer that does not need scikit-learn."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         if names is not None and tuple(names) != self.feature_map_.names:
@@ -418,7 +438,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def restore(cls, scorer: AdditiveScorer, settings: dict[str, Any] | None = None) -> Self:
-        """A fitted estimator with the features and weights of a scorer, without a fit."""
+        """Build a fitted estimator from the features and weights of a scorer."""
         if scorer.features is None:
             raise ValueError("scorer has no features; AdditiveAUCClassifier needs some.")
         ranker = cls(**(settings or {}))
@@ -440,7 +460,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         return self.scorer().scores(self._codes.transform(self, X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
+        """Predicted labels: positive where the score is above 0. For ranking, use :meth:`decision_function`."""
         return self.scorer().predict(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Array:
@@ -454,12 +474,12 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     # -- what scores are made of -------------------------------------------------------------------------
 
     def encode_rows(self, X: Any) -> Array:
-        """Rows as numbers and codes, NaN where they are missing: what :meth:`scorer` takes."""
+        """Encode rows as numbers and codes, with NaN for missing values: the input of :meth:`scorer`."""
         check_is_fitted(self)
         return self._codes.transform(self, X)
 
     def term_name(self, column: str | int) -> str:
-        """Name of the term that a column has: of X by its number or name, or of a part of a time."""
+        """Name of the term of a column, given by name or position in X, or of a part of a time."""
         check_is_fitted(self)
         return self.feature_map_.names[self._codes.find_code(column, "column")]
 
@@ -479,7 +499,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def explain(self, X: Any, n: int = 5) -> list[Explanation]:
-        """Why rows have their scores: the ``n`` largest contributions of each; see :func:`mbauc.explain`."""
+        """Explain scores by the ``n`` largest contributions to each; see :func:`mbauc.explain`."""
         return explain(self, X, n)
 
 

@@ -77,27 +77,36 @@ class Explanation:
 def explain(
     estimator: Any, X: Any, n: int = 5, *, means: ArrayLike | None = None, texts: Any = None
 ) -> list[Explanation]:
-    """Why rows have their scores. ``O(rows · terms · log terms)`` time, ``O(rows · n)`` memory.
+    """Explain scores by their largest contributions.
 
     Parameters
     ----------
     estimator : ranker or LinearScorer
-        Fitted: an :class:`AdditiveAUCClassifier` or :class:`TableRanker`, whose terms are curves and heat maps,
-        or a linear one, whose terms are its columns; or its scorer.
+        A fitted :class:`AdditiveAUCClassifier` or :class:`TableRanker`, whose terms are curves and heat maps,
+        or a fitted linear ranker, whose terms are its columns; or its scorer.
     X : array-like, sparse matrix or data frame of shape (n, d)
-        Rows.
+        Rows whose scores to explain.
     n : int, default=5
-        Contributions of each row, at most.
+        Maximum number of contributions listed for each row.
     means : array-like, optional
-        Where contributions are counted from: of a linear ranker the mean of each column, of an additive scorer
-        the mean of each of its terms. An AdditiveAUCClassifier knows them itself; otherwise 0.
+        Baseline from which contributions are measured: the mean of each column for a linear ranker, of each
+        term for an additive scorer. By default the means stored in an AdditiveAUCClassifier, otherwise 0.
     texts : data frame, optional
-        The rows as a table, to say what levels are that training never saw; X itself if that is one.
+        The rows as a table, used to name levels that were not seen in training; by default X if it is a data
+        frame.
 
     Returns
     -------
     list of Explanation
-        One for each row, in their order.
+        One explanation for each row, in the order of X.
+
+    See Also
+    --------
+    auc_without : importance of each term over a set of rows.
+
+    Notes
+    -----
+    ``O(rows · terms · log terms)`` time, ``O(rows · n)`` memory.
 
     Examples
     --------

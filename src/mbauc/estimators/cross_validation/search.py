@@ -58,12 +58,12 @@ class PenaltySearch(SolvedRanker):
 
     @restore_on_failure
     def fit_source(self, source: Source) -> Self:
-        """Choose the penalties and fit to all rows of a source of blocks, such as files.
+        """Select the penalties and refit to all rows of a source of blocks, such as files.
 
-        ``cv`` is a number of folds and all pairs are used. One pass counts the labels, so that each fold has
-        its share of both; more than two million rows are in folds by a hash of their numbers instead. One pass
-        adds up or packs the folds, and held-out scores are counted in bins: exact up to several thousand
-        distinct scores a fold, and the middle of a narrow bracket beyond.
+        Requires a number of folds as ``cv`` and uses all pairs. One pass counts the labels for stratified
+        folds; above two million rows, folds are assigned by a hash of the row number instead. A second pass
+        accumulates or packs the folds. Held-out scores are counted in bins: AUC is exact up to several thousand
+        distinct scores per fold, and the midpoint of narrow bounds beyond.
 
         Parameters
         ----------
@@ -80,12 +80,12 @@ class PenaltySearch(SolvedRanker):
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> Self:
-        """Choose the penalties and fit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+        """Select the penalties and refit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
         Parameters
         ----------
         rows : PartedRows
-            Parts of rows, and what is known of them.
+            Parts of rows with their metadata.
 
         Returns
         -------

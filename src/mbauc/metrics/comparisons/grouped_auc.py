@@ -34,10 +34,10 @@ def compare_grouped_roc_auc(
     equal_groups: bool = False,
     confidence: float = 0.95,
 ) -> AucComparison:
-    """Paired test of two or more scorers by their AUC within groups.
+    """Paired test of two or more scorers on the same rows by their AUC within groups.
 
-    The variance is that of the differences group by group, as in :func:`grouped_roc_auc_interval`, and the
-    quantiles are Student's. ``O(k n log n)`` for k scorers.
+    Variances are estimated from the differences per group, as in :func:`grouped_roc_auc_interval`, with
+    Student's t quantiles. ``O(k n log n)`` for k scorers.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def compare_grouped_roc_auc(
     Warns
     -----
     OneClassGroupsWarning, FewRowsWarning
-        As for :func:`grouped_roc_auc_interval`, by the AUC that is nearest to 0 or 1.
+        As for :func:`grouped_roc_auc_interval`, for the AUC closest to 0 or 1.
 
     Examples
     --------

@@ -9,21 +9,21 @@ Array = NDArray[np.float64]
 
 
 def holm(p_values: ArrayLike) -> Array:
-    """P-values adjusted for their number: below 5% there is a false one in at most one of twenty analyses.
+    """Holm's adjustment of p-values for multiple testing; it controls the family-wise error rate.
 
-    Where nothing is different, one p-value in twenty is below 5%, and the smallest of many usually is. Holm's
-    procedure multiplies the smallest of m by m, the next by m - 1 and so on. The tests need not be independent,
-    and it never finds less than Bonferroni's.
+    Multiplies the smallest of m p-values by m, the next by m - 1 and so on. If all adjusted values below 5% are
+    called significant, the probability of any false positive is at most 5%. The tests need not be independent,
+    and the power is never below that of the Bonferroni correction.
 
     Parameters
     ----------
     p_values : array-like of shape (m,) or (k, k)
-        P-values of m tests, or a symmetric matrix of p-values of all pairs, where each pair counts once.
+        P-values of m tests, or a symmetric matrix of the p-values of all pairs, each of which is counted once.
 
     Returns
     -------
     ndarray
-        Of the same shape; ones on the diagonal of a matrix.
+        Adjusted p-values of the same shape; ones on the diagonal of a matrix.
 
     References
     ----------

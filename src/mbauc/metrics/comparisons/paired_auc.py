@@ -29,23 +29,23 @@ _DEPENDENT = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class AucComparison:
-    """AUCs of several scorers on the same rows, and whether they differ.
+    """Result of a paired comparison of the AUCs of several scorers.
 
     Attributes
     ----------
     names : list of str
-        The scorers.
+        Names of the scorers.
     auc : ndarray of shape (k,)
         Their AUCs.
     covariance : ndarray of shape (k, k)
-        Covariance of the estimates.
+        Covariance matrix of the AUC estimates.
     difference, stderr, p_value : ndarray of shape (k, k)
-        Row minus column, its standard error, and the two-sided p-value of no difference. Each p-value is that
-        of one pair looked at alone: **not adjusted** for the number of pairs. See ``holm_p_value``.
+        Difference of AUC (row minus column), its standard error, and the two-sided p-value. Each p-value is for
+        a single pair, **not adjusted** for multiple comparisons; see ``holm_p_value``.
     low, high : ndarray of shape (k, k)
-        Confidence interval of the difference, of one pair looked at alone.
+        Confidence interval of each difference, not adjusted for multiple comparisons.
     statistic, p_value_all : float
-        χ² of all being equal, and its p-value.
+        χ² statistic of the hypothesis that all AUCs are equal, and its p-value.
     confidence : float
         Coverage of the intervals.
     """
@@ -64,7 +64,7 @@ class AucComparison:
 
     @property
     def holm_p_value(self) -> Array:
-        """The p-values with Holm's adjustment for the number of pairs, shape (k, k): see :func:`holm`."""
+        """P-values with Holm's adjustment for all pairs, shape (k, k); see :func:`holm`."""
         return holm(self.p_value)
 
     def __str__(self) -> str:
@@ -93,9 +93,10 @@ def compare_roc_auc(
 ) -> AucComparison:
     """Paired DeLong test of two or more scorers on the same rows.
 
-    Scores of the same rows go up and down together; the test takes that into account and so sees differences
-    that overlapping intervals hide. Variances are taken of the differences of placements, so that scorers that
-    differ in a single pair of a million rows are distinguished too. ``O(k n log n + k² n)`` for k scorers.
+    AUCs on the same rows are correlated; the test accounts for the correlation and so detects differences that
+    overlapping confidence intervals hide. Variances are computed from differences of placements, which stays
+    accurate for scorers that differ in a single pair among a million rows. ``O(k n log n + k² n)`` for k
+    scorers.
 
     Parameters
     ----------
@@ -113,7 +114,12 @@ def compare_roc_auc(
     Warns
     -----
     FewRowsWarning
-        As for :func:`roc_auc_interval`, by the AUC that is nearest to 0 or 1.
+        As for :func:`roc_auc_interval`, for the AUC closest to 0 or 1.
+
+    See Also
+    --------
+    compare_roc_auc_unpaired : AUCs on different rows.
+    compare_grouped_roc_auc : AUCs within groups.
 
     Examples
     --------

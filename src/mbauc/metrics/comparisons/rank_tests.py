@@ -19,26 +19,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 class RankTests:
-    """Tests of methods over data sets, by ranks.
+    """Rank tests of several methods over several data sets.
 
-    First ask whether the methods differ at all (Friedman, better Iman and Davenport), then which: all pairs
-    (``nemenyi_p_value``, ``critical_difference``, ``wilcoxon_holm_p_value``) or all against one
-    (``holm_against``).
+    First test whether the methods differ at all (Friedman, or preferably Iman-Davenport), then which do, by
+    post-hoc tests of all pairs (``nemenyi_p_value``, ``critical_difference``, ``wilcoxon_holm_p_value``) or of
+    all methods against one (``holm_against``).
 
     Attributes
     ----------
     names : list of str
-        The methods.
+        Names of the methods.
     mean_rank : ndarray of shape (k,)
-        Mean rank of each over the data sets, 1 the best.
+        Mean rank of each method over the data sets; 1 is best.
     friedman_p_value : float
-        Of all methods being equal; NaN for two methods, which Wilcoxon compares.
+        P-value of the Friedman test that all methods are equal; NaN for two methods, for which Wilcoxon's test
+        is used.
     wilcoxon_p_value : ndarray of shape (k, k)
-        Of two methods being equal, two-sided. Each is that of one pair looked at alone: **not adjusted** for
-        the number of pairs. See ``wilcoxon_holm_p_value``.
+        Two-sided p-values of Wilcoxon's signed-rank test for each pair, **not adjusted** for multiple
+        comparisons; see ``wilcoxon_holm_p_value``.
     iman_davenport_p_value : float
-        Of all methods being equal, from the F statistic that Iman and Davenport made of Friedman's, which is
-        too timid; NaN for two methods.
+        P-value of the Iman-Davenport F statistic, which corrects the conservative Friedman test; NaN for two
+        methods.
     n_datasets : int
         Number of data sets.
     """
@@ -52,37 +53,37 @@ class RankTests:
 
     @property
     def wilcoxon_holm_p_value(self) -> Array:
-        """Wilcoxon's p-values with Holm's adjustment for the number of pairs, shape (k, k)."""
+        """Wilcoxon p-values with Holm's adjustment for all pairs, shape (k, k)."""
         return holm(self.wilcoxon_p_value)
 
     @property
     def nemenyi_p_value(self) -> Array:
-        """Nemenyi's p-values of two mean ranks being equal, shape (k, k): they allow for all pairs."""
+        """P-values of Nemenyi's test of two mean ranks, shape (k, k), adjusted for all pairs."""
         apart = np.abs(self.mean_rank[:, None] - self.mean_rank[None, :]) / self._stderr
         p = stats.studentized_range.sf(np.sqrt(2.0) * apart, len(self.names), np.inf)
         return np.where(apart == 0.0, 1.0, np.clip(p, 0.0, 1.0))
 
     def critical_difference(self, confidence: float = 0.95) -> float:
-        """Distance of two mean ranks from which on Nemenyi's test takes the methods for different.
+        """Critical difference of Nemenyi's test: the smallest significant difference of two mean ranks.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Between 0 and 1: the probability of finding no difference among methods that do not differ.
+            One minus the family-wise error rate, between 0 and 1.
         """
         check_confidence(confidence)
         reach = float(stats.studentized_range.ppf(confidence, len(self.names), np.inf))
         return reach / float(np.sqrt(2.0)) * self._stderr
 
     def holm_against(self, control: str) -> dict[str, float]:
-        """P-values of each other method being equal to one of them, by mean ranks, with Holm's adjustment.
+        """Holm-adjusted p-values of each other method against a control, from mean ranks.
 
-        More powerful than all pairs where the question is whether one method differs from the others.
+        More powerful than comparing all pairs, if only differences from one method are of interest.
 
         Parameters
         ----------
         control : str
-            Name of the method that the others are compared with.
+            Name of the control method.
         """
         if control not in self.names:
             raise ValueError(f"control must be one of {', '.join(map(repr, self.names))}, got {control!r}.")
@@ -121,11 +122,11 @@ class RankTests:
 
 
 def rank_tests(scores: Mapping[str, ArrayLike]) -> RankTests:
-    """Tests of methods across data sets by ranks, with the post-hoc tests that go with them.
+    """Compare methods over several data sets by ranks, with post-hoc tests.
 
-    One number for each data set and method, such as the mean AUC over splits: data sets are independent
-    where splits of one are not. Friedman's test and that of Iman and Davenport ask whether methods differ at
-    all; Nemenyi's, Holm's and Wilcoxon's which do.
+    Pass one number for each data set and method, such as the mean AUC over splits: data sets are independent,
+    splits of one data set are not. The Friedman and Iman-Davenport tests show whether any methods differ; the
+    Nemenyi, Holm and Wilcoxon tests show which.
 
     Parameters
     ----------

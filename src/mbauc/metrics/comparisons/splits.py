@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Mean difference of two methods over the same splits, and how likely chance alone explains it.
+    """Result of a paired t-test of two methods over the same splits.
 
     Attributes
     ----------
@@ -41,10 +41,10 @@ def paired_t_test(a: ArrayLike, b: ArrayLike, *, test_ratio: float = 0.0) -> Pai
     a, b : array-like of shape (n,)
         Scores of both methods on the same splits, in the same order.
     test_ratio : float, default=0.0
-        Number of test rows over number of training rows of a split. 0 is the plain test, which the MBA
-        paper uses. It takes splits for independent; random splits of one data set share most of their rows,
-        so that it finds differences far too often. With the ratio (1 for halves) the variance is corrected
-        for that (Nadeau and Bengio 2003): s² (1/n + test_ratio) in place of s²/n.
+        Number of test rows over number of training rows of a split. 0 is the plain test, which the MBA paper
+        uses. It assumes independent splits; random splits of one data set share most of their rows, so that its
+        false-positive rate is far too high. With the ratio (1 for halves) the variance is corrected (Nadeau and
+        Bengio 2003): s² (1/n + test_ratio) instead of s²/n.
 
     Returns
     -------
@@ -75,16 +75,16 @@ def paired_t_test(a: ArrayLike, b: ArrayLike, *, test_ratio: float = 0.0) -> Pai
 
 @dataclass(frozen=True)
 class WinTieLoss:
-    """How often a method is significantly better, not different, or worse.
+    """Counts of data sets on which a method is significantly better, not different, or worse.
 
     Attributes
     ----------
     wins, ties, losses : int
-        Data sets of each outcome.
+        Number of data sets with each outcome.
     outcome : dict of str to int
         1, 0 or -1 for each data set.
     tests : dict of str to PairedTest
-        The test behind each.
+        The test of each data set.
     """
 
     wins: int
@@ -104,14 +104,14 @@ def win_tie_loss(
     confidence: float = 0.95,
     test_ratio: float = 0.0,
 ) -> WinTieLoss:
-    """Data sets on which one method is significantly better, not different, or worse than another.
+    """Count data sets on which one method is significantly better, not different, or worse than another.
 
     Parameters
     ----------
     ours, theirs : mapping of data set to scores
-        For each data set the scores over the same splits.
+        Scores of each method over the same splits, for each data set.
     confidence : float, default=0.95
-        A difference counts if its p-value is below 1 - confidence.
+        A difference is significant if its p-value is below 1 - confidence.
     test_ratio : float, default=0.0
         As for :func:`paired_t_test`.
 

@@ -16,7 +16,7 @@ from mbauc.runtime.warn import warn
 
 @dataclass(frozen=True)
 class AucDifference:
-    """Difference of two AUCs of different rows, and whether chance alone explains it.
+    """Difference of two AUCs on different rows, with confidence interval and p-value.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class AucDifference:
 def compare_roc_auc_unpaired(
     first: AucInterval, second: AucInterval, *, confidence: float = 0.95
 ) -> AucDifference:
-    """Test of two AUCs on different rows: last month and this one, two hospitals, men and women.
+    """Test the difference of two AUCs on independent rows, such as two months or two hospitals.
 
-    The rows must not have anything to do with each other; the variance of the difference is then the sum of
-    both variances (DeLong's, for intervals from :func:`roc_auc_interval`). Scorers on the same rows are
-    compared by :func:`compare_roc_auc`, which sees far smaller differences.
+    The two sets of rows must be independent; the variance of the difference is then the sum of both variances
+    (DeLong's, for intervals from :func:`roc_auc_interval`). To compare scorers on the same rows, use
+    :func:`compare_roc_auc`, which has far more power.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def compare_roc_auc_unpaired(
     Warns
     -----
     FewRowsWarning
-        If an AUC is exactly 0 or 1: its spread could not be measured, and the p-value is too small.
+        If an AUC is exactly 0 or 1: its variance cannot be estimated, and the p-value is too small.
 
     Examples
     --------

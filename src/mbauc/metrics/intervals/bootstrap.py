@@ -42,43 +42,43 @@ def roc_auc_bootstrap(
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     verbose: bool = False,
 ) -> AucInterval:
-    """AUC with the percentile interval of a stratified bootstrap.
+    """AUC with a percentile confidence interval from a stratified bootstrap.
 
-    It assumes nothing that :func:`roc_auc_interval` does not, takes some thousand times as long, and is here
-    to check it. Positive and negative rows are resampled separately, so that each resample has as many of
-    each as the data. ``O(n log n)`` for one sort and ``O(n)`` for each resample; ``O(n)`` memory.
+    A check of :func:`roc_auc_interval`, which makes the same assumptions and is some thousand times faster.
+    Positive and negative rows are resampled separately, so that each resample has as many of each as the data.
+    ``O(n log n)`` for one sort and ``O(n)`` for each resample; ``O(n)`` memory.
 
     Parameters
     ----------
     y, s, sample_weight
         As for :func:`roc_auc`.
     weights : {"frequency", "sampling"}
-        What ``sample_weight`` means, to be said whenever it is given. With "frequency" a row of weight k is
-        k rows, and as many rows of a class are drawn as its weights add up to, to the nearest whole number.
-        With "sampling" rows are drawn alike and carry their weights along.
+        Meaning of ``sample_weight``; required if it is given. With "frequency" a row of weight k stands for k
+        rows, and the size of the resample of a class is the sum of its weights, rounded. With "sampling" rows
+        are drawn with equal probability and keep their weights.
     clusters : array-like of shape (n,), optional
-        What belongs together: users, patients, days. Whole clusters are drawn, as many as there are, with
-        all their rows and the weights of these. A resample in which a class is missing is drawn again.
+        Clusters of dependent rows, such as users, patients or days. Whole clusters are resampled, with all
+        their rows and weights. A resample without rows of one class is drawn again.
     confidence : float, default=0.95
         Coverage, between 0 and 1.
     resamples : int, default=2000
-        Number of resamples, at least 2. The ends of a 95% interval need a thousand or more.
+        Number of resamples, at least 2. A 95% interval needs a thousand or more.
     random_state : int, Generator, RandomState or None
-        The same seed gives the same interval.
+        Seed of the resampling.
     verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Returns
     -------
     AucInterval
-        AUC of the data, percentiles and standard deviation of the AUCs of the resamples. Where the classes
-        do not overlap they do not in any resample either, and the interval has no width:
-        :func:`roc_auc_interval` knows better.
+        AUC of the data, with percentiles and standard deviation of the resampled AUCs. If the classes are
+        perfectly separated they are so in every resample, and the interval has zero width; use
+        :func:`roc_auc_interval` then.
 
     Warns
     -----
     FewRowsWarning
-        As for :func:`roc_auc_interval`, and for the same reasons.
+        As for :func:`roc_auc_interval`.
 
     References
     ----------

@@ -27,7 +27,7 @@ Scale = Literal["logit", "linear"]
 
 @dataclass(frozen=True)
 class AucInterval:
-    """An AUC and the interval that holds the true one with the stated confidence.
+    """AUC with its standard error and confidence interval.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class AucInterval:
     stderr : float
         Standard error of the estimate.
     confidence : float
-        Coverage aimed at.
+        Nominal coverage.
     """
 
     auc: float
@@ -61,30 +61,29 @@ def roc_auc_interval(
 ) -> AucInterval:
     """AUC with DeLong's confidence interval.
 
-    The variance is that of the placements: for a positive row the share of negatives below it, for a
+    The variance is computed from the placements: for a positive row the share of negatives below it, for a
     negative row the share of positives above it. ``O(n log n)``.
 
-    Two cases have no variance. Where the classes do not overlap, the AUC is 1 and the interval
-    [(α/2)^(1/m), 1], with α = 1 - confidence and m the rows of the smaller class: the smallest AUC at which m
-    independent pairs would all come out right with a probability of α/2. (The mirror image for 0.) It is wide
-    on purpose, and a single overlapping pair makes it narrower. Scores that are all equal have
-    the interval [½, ½].
+    In two cases the estimated variance is zero. For perfect separation (AUC 1) the interval is [(α/2)^(1/m),
+    1], with α = 1 - confidence and m the size of the smaller class: the smallest AUC at which m independent
+    pairs would all be ranked correctly with probability α/2 (mirrored for AUC 0). It is conservative, and a
+    single overlapping pair makes it narrower. If all scores are equal the interval is [½, ½].
 
     Parameters
     ----------
     y, s, sample_weight
         As for :func:`roc_auc`.
     weights : {"frequency", "sampling"}
-        What ``sample_weight`` means, to be said whenever it is given: a row that stands for that many equal
-        rows (the interval gets narrower with the sum of the weights), or one row drawn with a probability
-        that is inverse to it (the interval gets wider with their spread, not with their unit).
+        Meaning of ``sample_weight``; required if it is given. "frequency": a row stands for that many equal
+        rows, and the interval narrows with the sum of the weights. "sampling": inverse sampling probability;
+        the interval widens with the spread of the weights and does not depend on their unit.
     clusters : array-like of shape (n,), optional
-        What belongs together: users, patients, days. Rows of a cluster may depend on each other in any way;
-        the variance is that of sums over clusters. With each row its own cluster it is DeLong's.
+        Clusters of dependent rows, such as users, patients or days. Rows of a cluster may be dependent in any
+        way; the variance is that of sums over clusters, and DeLong's if each row is its own cluster.
     confidence : float, default=0.95
         Coverage, between 0 and 1.
     scale : {"logit", "linear"}, default="logit"
-        Where the interval is symmetric. On the logit scale it never leaves [0, 1].
+        Scale on which the interval is symmetric. On the logit scale it stays within [0, 1].
 
     Returns
     -------
@@ -93,9 +92,15 @@ def roc_auc_interval(
     Warns
     -----
     FewRowsWarning
-        If the interval tends to be too narrow: a class has fewer than 100 rows or clusters (with sampling
-        weights, or clusters of different sizes, as many equal ones as say as much), or fewer than
-        2 / (1 - AUC), which is 200 for an AUC of 0.99 and 2,000 for 0.999.
+        If the interval tends to be too narrow: a class has fewer than 100 rows or clusters (effective number,
+        with sampling weights or clusters of different sizes), or fewer than 2 / (1 - AUC), which is 200 for an
+        AUC of 0.99 and 2,000 for 0.999.
+
+    See Also
+    --------
+    roc_auc_bootstrap : interval by resampling.
+    grouped_roc_auc_interval : AUC within groups.
+    compare_roc_auc : paired test of several scorers.
 
     References
     ----------

@@ -22,36 +22,37 @@ _OUTPUTS = ("score", "probability", "label")
 
 
 def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "columns") -> None:
-    """Write a model as ONNX, with 64-bit numbers throughout.
+    """Export a model to ONNX, in double precision.
 
     Outputs, each of shape (n,): ``score``; ``probability`` of the positive class; ``label``, the positive one
     where the score is above the threshold (0 if there is none). Labels are int64, double, bool or string like
     the model's own, and 0 and 1 where a side has several of them or the two are of different types.
 
-    Scores agree with the model's up to rounding: sums are taken in another order.
+    Scores agree with the model's up to rounding.
 
     Parameters
     ----------
     model : RankerModel
-        What to write. Hashing is not part of ONNX: of a model with hashed columns the caller hashes
-        (:mod:`mbauc.readers.hashing`) and passes columns or entries.
+        Model to export. ONNX has no feature hashing: for a model with hashed columns, hash the rows yourself
+        (:mod:`mbauc.readers.hashing`) and pass columns or entries.
     path : path
-        Replaced whole or not at all. The same model gives the same bytes.
+        File to write, atomically. The same model gives the same bytes.
     inputs : {"columns", "entries", "table"}, default="columns"
-        What is fed in. ``"columns"``: ``X``, double of shape (n, d), the model's columns. ``"entries"``: the
-        same for sparse rows, ``columns`` (int64, from 0) and ``values`` (double) of shape (n, k), where k is
-        free and rows with fewer entries are filled up with values 0. ``"table"``: each raw column under its own
-        name, of shape (n,): numbers as double, NaN where one is missing; categories as string, spelled as in
-        the names of the features, empty where one is missing. Scaling, missing values and unknown categories
-        are taken care of. Not for hashed columns and times. Of a model of curves, ``"columns"`` are its numbers
-        and codes, NaN where a value is missing, and there are no ``"entries"``.
+        Inputs of the ONNX graph. ``"columns"``: ``X``, double of shape (n, d), the model's columns.
+        ``"entries"``: the same for sparse rows, ``columns`` (int64, from 0) and ``values`` (double) of shape
+        (n, k), where k is arbitrary and rows with fewer entries are padded with values 0. ``"table"``: each raw
+        column under its own name, of shape (n,): numbers as double, NaN where one is missing; categories as
+        string, spelled as in the names of the features, empty where one is missing. Scaling, missing values and
+        unknown categories are handled in the graph. Not available for hashed columns and times. For an additive
+        model, ``"columns"`` are its numbers and codes, with NaN for missing values, and ``"entries"`` is not
+        available.
 
     Raises
     ------
     ImportError
-        If the package onnx is missing.
+        If the package onnx is not installed.
     ValueError
-        If ``inputs="table"`` is not possible, with the column that is the reason.
+        If ``inputs="table"`` is not possible; the message names the column.
     """
     check_choice("inputs", inputs, ("columns", "entries", "table"))
     graph = Graph(import_onnx())

@@ -14,13 +14,13 @@ from mbauc.model.model import RankerModel
 
 
 def to_sklearn(model: RankerModel) -> Any:
-    r"""A fitted scikit-learn estimator with the model's scores, up to rounding.
+    r"""Convert a model to a fitted scikit-learn estimator with the same scores, up to rounding.
 
-    For a table a ``Pipeline`` of the steps ``columns`` and ``ranker`` that takes tables with the raw columns;
-    of LIBSVM text, which has no table, the ranker alone, for rows in its numbered columns. The ranker is an
-    :class:`mbauc.MBAClassifier`; where the model has a threshold it is wrapped in a
-    ``FixedThresholdClassifier``, so that ``predict`` cuts there and not at 0. All of it can be pickled (to load
-    it takes mbauc), and ``clone`` gives an unfitted copy with the same columns.
+    For tables the result is a ``Pipeline`` with the steps ``columns`` and ``ranker`` that takes the raw
+    columns; for LIBSVM text it is the ranker alone. The ranker is an :class:`mbauc.MBAClassifier`; if the model
+    has a threshold it is wrapped in a ``FixedThresholdClassifier``, so that ``predict`` uses the threshold
+    instead of 0. The result can be pickled (loading it needs mbauc), and ``clone`` gives an unfitted copy with
+    the same columns.
 
     Examples
     --------

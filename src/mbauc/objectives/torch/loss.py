@@ -23,12 +23,12 @@ def pairwise_auc_loss(
     min_tpr: float = 0.0,
     equal_groups: bool = False,
 ) -> Tensor:
-    """Weighted mean of a loss over all pairs of a positive and a negative row of a batch.
+    """Pairwise AUC loss of a batch: weighted mean over all pairs of a positive and a negative row.
 
-    ``O(n log n)`` at most, so that a batch may be the whole data set. Sums are in float64 where the device has
-    it, whatever the type of the scores. Scores in main memory are summed by the compiled loops of
-    :mod:`mbauc.losses`, scores on a GPU there: squared, hinge and exponential losses in ``O(n log n)``, the
-    logistic loss pair by pair up to 2³⁰ pairs, and by the processor beyond, to which a copy of the scores goes.
+    ``O(n log n)`` at most, so a batch may be the whole data set. Sums are in float64 where the device has it,
+    whatever the type of the scores. Scores on the CPU use the compiled loops of :mod:`mbauc.losses`. On a GPU,
+    squared, hinge and exponential losses take ``O(n log n)``; the logistic loss is summed pair by pair up to
+    2³⁰ pairs, and beyond on the CPU, from a copy of the scores.
 
     Parameters
     ----------
@@ -37,28 +37,28 @@ def pairwise_auc_loss(
     y : Tensor of shape (n,) or (n, 1)
         Labels: 1 or True for positive rows, 0, -1 or False for others.
     sample_weight : Tensor of shape (n,), optional
-        A pair counts the product of the weights of its rows.
+        Weight of each row; the weight of a pair is the product of the weights of its rows.
     groups : Tensor of shape (n,), optional
-        Numbers of groups: only rows of the same group are paired.
+        Group of each row, as a number: only rows of the same group are paired.
     loss : str or PairLoss, default="squared_hinge"
         ``"squared_hinge"``, ``"logistic"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed), or a
-        loss of your own, which is computed by the processor.
+        custom loss, which is computed on the CPU.
     max_fpr : float, default=1.0
-        In (0, 1]: largest false-alarm rate that counts. Only the negatives with the highest scores of the batch
-        are in pairs then: at 0.01, one of a hundred.
+        Upper limit of the false-positive rate, in (0, 1]. Only the highest-scored negatives of the batch are
+        then in pairs: at 0.01, one of a hundred.
     min_tpr : float, default=0.0
-        In [0, 1): smallest detection rate that counts.
+        Lower limit of the true-positive rate, in [0, 1).
     equal_groups : bool, default=False
-        Whether each group counts alike, instead of each pair.
+        Whether groups have equal weight instead of pairs.
 
     Returns
     -------
     Tensor
-        A number; 0, with a gradient of 0, for a batch without a pair.
+        Scalar loss; 0, with a gradient of 0, for a batch without pairs.
 
     Notes
     -----
-    Second derivatives are not offered; asking for them is an error where the processor sums.
+    Second derivatives are not supported; on the CPU they raise an error.
 
     Examples
     --------

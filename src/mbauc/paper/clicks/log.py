@@ -26,37 +26,37 @@ _PIECE = 1 << 16
 
 
 class ClickLog:
-    r"""A click log in the shape of Criteo or Avazu, made up on the spot.
+    r"""Synthetic click log that resembles Criteo or Avazu, generated on the fly.
 
-    Row i depends on the shape, the seed and i alone, so that any range can be made without the rows before
-    it, again and again, on any machine: no file, no memory, and 10⁹ rows are just a number. A test log is
-    the same log from another row on: ``log[:a]`` and ``log[a:]``, or ``start``.
+    Row i depends only on the shape, the seed and i, so any range of rows can be generated independently and
+    reproducibly on any machine, without files and in constant memory, up to 10⁹ rows and more. Training and
+    test rows are ranges of the same log: ``log[:a]`` and ``log[a:]``, or ``start``.
 
-    A row comes in two views. *Raw* (:meth:`table`, :meth:`write_parquet`): the columns of the original log,
-    all of them categories. *Hashed* (iteration, :meth:`rows`, :meth:`write_libsvm`): a CSR row with a 1 in the
-    hashed column of each of them. :class:`~mbauc.readers.TableSource` makes the same columns of the raw view;
-    only where two values of a row meet in a column it has their number, and the log has 1.
+    Rows have two views. *Raw* (:meth:`table`, :meth:`write_parquet`): the columns of the original log, all of
+    them categories. *Hashed* (iteration, :meth:`rows`, :meth:`write_libsvm`): a CSR row with a 1 in the hashed
+    column of each of them. :class:`~mbauc.readers.TableSource` encodes the raw view as the same columns; only
+    if two values of a row collide it has their count, and the log has 1.
 
-    ``O(entries)`` time: one to three million rows a second on two cores. Memory of an iteration: a block for
-    each thread and the one that the caller has, 12 bytes for each entry; 31 MB a block at the default.
+    ``O(entries)`` time: one to three million rows a second on two cores. Memory of an iteration: one block per
+    thread and the current one, 12 bytes per entry; 31 MB per block at the default.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
     shape : {"criteo", "avazu-app", "avazu-site"}, default="criteo"
-        Which log to resemble: 39 columns and 2.92 negatives for each positive, 22 columns and 8.33, or 22
-        columns and 4.06.
+        Log to resemble: 39 columns and 2.92 negatives for each positive, 22 columns and 8.33, or 22 columns and
+        4.06.
     hash_dim : int, default=10000
         Number of hashed columns, at most 2²⁴.
     seed : int, default=0
-        Another seed is another world: other effects and other rows.
+        Seed of the effects and of the rows.
     block_rows : int, default=65536
-        Rows in a block; changes nothing else.
+        Number of rows in a block; does not affect the rows.
     start : int, default=0
-        Number of the first row.
+        Index of the first row.
     n_jobs : int, optional
-        Threads; None for as many as BLAS may use, -1 for all cores. The rows are the same.
+        Number of threads; None for as many as BLAS may use, -1 for all cores. Does not affect the rows.
 
     Attributes
     ----------
@@ -78,10 +78,10 @@ class ClickLog:
 
         intercept + a · (effects of values) + b · (effects of pairs of values + user side · page side)
 
-    All effects are random and nearly normal. The two sides are sums of effects of some columns; what they
-    say together is more than a linear ranker can learn. a and b give both parts fixed spreads, the intercept
-    the ratio of negatives and positives. All three are found on the first 2¹⁸ rows of the world, in about 0.1
-    seconds when the first label is needed. :meth:`log_odds` is the truth: no ranker has a larger AUC, but for
+    All effects are random and nearly normal. The two sides are sums of effects of some columns; what they say
+    together is more than a linear ranker can learn. a and b give both parts fixed spreads, the intercept the
+    ratio of negatives and positives. All three are determined on the first 2¹⁸ rows, in about 0.1 seconds when
+    the first label is needed. :meth:`log_odds` gives the true log-odds: no ranker has a larger AUC, except by
     chance.
 
     Examples
@@ -159,9 +159,9 @@ class ClickLog:
         yield from self._blocks(self.block_rows)
 
     def rows(self, start: int = 0, stop: int | None = None) -> RawBlock:
-        """Rows ``start`` to ``stop`` - 1 of this log, hashed; all by default.
+        """Hashed view of the rows ``start`` to ``stop`` - 1 of this log; by default all rows.
 
-        12 bytes for each entry and 5 for each row, twice that meanwhile.
+        Memory: 12 bytes per entry and 5 per row, temporarily twice that.
         """
         part = self._part(start, stop)
         if part.n_rows <= _PIECE:
@@ -198,7 +198,7 @@ class ClickLog:
     # -- raw -----------------------------------------------------------------------------------------
 
     def table(self, start: int = 0, stop: int | None = None) -> Any:
-        """Rows ``start`` to ``stop`` - 1 of this log as an Arrow table: the label, then categories as texts.
+        """Raw view of the rows ``start`` to ``stop`` - 1 as an Arrow table of the label and categories.
 
         Criteo's counts are rounded down to two binary digits (0, 1, 2, 3, 4, 6, 8, 12, …), as is common
         before they are hashed. Missing values are null. Needs pyarrow.
@@ -243,13 +243,13 @@ class ClickLog:
     def write_libsvm(self, path: str | os.PathLike[str], *, verbose: bool = True) -> int:
         """Write the hashed view as LIBSVM text: labels +1 and -1, columns counted from 1, values 1.
 
-        The file is either whole or not there; one that exists is replaced. Memory: a piece of 16,384 rows
-        for each thread and one more, 13 MB a piece for Criteo.
+        The file is written atomically; an existing one is replaced. Memory: 16,384 rows per thread and as many
+        more, 13 MB each for Criteo.
 
         Parameters
         ----------
         path : path
-            Where to write.
+            File to write.
         verbose : bool, default=True
             Show a progress bar on a terminal.
 
@@ -264,7 +264,7 @@ class ClickLog:
         return write_libsvm(path, self.rows, self.n_rows, self.n_features, self._n_threads, verbose)
 
     def write_parquet(self, path: str | os.PathLike[str], *, verbose: bool = True) -> int:
-        """Write the raw view as Parquet with dictionaries of texts; as for :meth:`write_libsvm`.
+        """Write the raw view as Parquet with dictionary-encoded strings; otherwise as :meth:`write_libsvm`.
 
         Needs pyarrow. Memory: a row group of 131,072 rows for each thread and one more, about 50 MB each for
         Criteo.

@@ -49,25 +49,25 @@ def find_file(file: File, folder: Path) -> Path | None:
 
 
 def locate(entry: Entry, data_dir: Folder | None = None) -> dict[str, Path]:
-    """Where the files of a data set are on this machine.
+    """Locate the files of a data set on this machine.
 
     Parameters
     ----------
     entry : Entry
         Of :func:`find`.
     data_dir : path, optional
-        Folder to look in first, instead of the one that the environment variable ``MBAUC_DATA`` names; the
-        user's cache comes second. Files may be plain or end in .bz2, .gz or .xz.
+        Folder to search first, by default that of the environment variable ``MBAUC_DATA``; then the cache of
+        the user is searched. Files may be plain or compressed (.bz2, .gz, .xz).
 
     Returns
     -------
     dict
-        Paths by the official names of the files; an optional file that is not there is left out.
+        Paths by the official names of the files, without optional files that are missing.
 
     Raises
     ------
     NotAvailableError
-        If a file is not there; the message says where to get it.
+        If a file is missing; the message says where to get it.
     """
     folders = list_folders(data_dir)
     paths = {}

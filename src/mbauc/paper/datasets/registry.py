@@ -37,7 +37,7 @@ class DataSet:
     Attributes
     ----------
     name : str
-        Name on record.
+        Name in the registry.
     X, X_test : ndarray or CSR array
         Training and test rows, float64; dense up to 1,000 columns.
     y, y_test : ndarray of int8
@@ -59,7 +59,7 @@ _BY_NAME = {_simplify(name): entry for entry in ENTRIES for name in (entry.name,
 
 
 def names(group: str | None = None) -> tuple[str, ...]:
-    """Names on record, in the paper's order; of one group only if it is given.
+    """Names of the registered data sets in the order of the paper, optionally of one group only.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def names(group: str | None = None) -> tuple[str, ...]:
 
 
 def find(name: str) -> Entry:
-    """The entry of a data set; capitals, spaces and punctuation do not matter.
+    """Registry entry of a data set; case, spaces and punctuation of the name are ignored.
 
     Examples
     --------
@@ -94,19 +94,19 @@ def find(name: str) -> Entry:
 
 
 def load(name: str, data_dir: Folder | None = None, random_state: Any = 0) -> DataSet:
-    """A data set of the paper as rows and labels, split into training and test rows.
+    """Load a data set of the paper, split into training and test rows.
 
-    The files are looked for as :func:`locate` describes; nothing is downloaded. Sets without test rows of their
-    own are split into stratified halves. A :class:`~mbauc.errors.DataWarning` says what is not as on record.
+    The files are located by :func:`locate`; nothing is downloaded. Data sets without test rows are split into
+    stratified halves. A :class:`~mbauc.errors.DataWarning` reports differences from the registry.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     data_dir : path, optional
-        Folder to look in first.
+        Folder to search first.
     random_state : None, int, Generator or RandomState, default=0
-        Decides on the halves; sets with test rows of their own do not need it.
+        Seed of the split into halves; not used for data sets with test rows.
 
     Returns
     -------

@@ -20,18 +20,18 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class Detector:
-    """The rule of Lemma 1: positive where p₊ > η p₋, by a coin of probability γ where they are equal.
+    """Neyman–Pearson test of Lemma 1: positive if p₊ > η p₋, randomised with probability γ if equal.
 
     Attributes
     ----------
     eta : float
         Threshold η of the likelihood ratio.
     log_eta : float
-        Its logarithm, which scores are compared with.
+        Logarithm of η, the threshold of the scores.
     gamma : float
         Probability γ of a positive decision at the threshold.
     detection, false_alarm : float
-        P_D and P_F of the rule.
+        P_D (true-positive rate) and P_F (false-positive rate) of the test.
     """
 
     log_eta: float
@@ -41,11 +41,11 @@ class Detector:
 
     @property
     def eta(self) -> float:
-        """Threshold of the likelihood ratio itself."""
+        """Threshold η of the likelihood ratio."""
         return float(np.exp(self.log_eta))
 
     def decide(self, log_likelihood_ratio: ArrayLike, random_state: Any = None) -> NDArray[np.bool_]:
-        """True where the decision is positive."""
+        """Decide; True where the decision is positive."""
         ratio = np.asarray(log_likelihood_ratio, dtype=np.float64)
         if np.isnan(ratio).any():
             raise ValueError("log_likelihood_ratio must not hold NaN.")
@@ -58,17 +58,17 @@ class DetectionCurve(Protocol):
 
     @property
     def auc(self) -> float:
-        """Area under it: the largest that any scorer reaches."""
+        """Area under the curve: the largest AUC of any scorer."""
 
     def detector(self, alpha: float) -> Detector:
-        """The rule with false-alarm rate alpha."""
+        """The test with false-positive rate alpha."""
 
     def detection(self, false_alarm: ArrayLike) -> Array:
-        """P_D at given false-alarm rates."""
+        """P_D at given false-positive rates."""
 
 
 class AtomicCurve:
-    """The curve of a likelihood ratio that takes finitely many values, or of a sample of its values.
+    """ROC curve of a likelihood ratio with finitely many values, or of a sample of its values.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class AtomicCurve:
         return float(np.sum(np.diff(false_alarm) * (detection[:-1] + detection[1:]) / 2))
 
     def detector(self, alpha: float) -> Detector:
-        """η, γ, P_D and P_F for a false-alarm rate of exactly alpha (in [0, 1]). ``O(log m)``."""
+        """η, γ, P_D and P_F for a false-positive rate of exactly alpha (in [0, 1]). ``O(log m)``."""
         alpha = check_number("alpha", alpha, low=0.0, high=1.0)
         false_alarm, detection = self._rates
         # levels that are accepted whole; the rest of alpha goes to the next level, by a coin
@@ -114,7 +114,7 @@ class AtomicCurve:
         )
 
     def detection(self, false_alarm: ArrayLike) -> Array:
-        """P_D at given false-alarm rates; between values of the ratio a coin decides."""
+        """P_D at given false-positive rates; decisions are randomised between values of the ratio."""
         return np.asarray(np.interp(_check_rates(false_alarm), *self._rates))
 
 
@@ -126,15 +126,15 @@ def _cumulate(masses: Array) -> Array:
 
 
 class TailCurve:
-    """The curve of a continuous statistic whose tails are known under both hypotheses.
+    """ROC curve of a continuous statistic with known tail probabilities under both hypotheses.
 
     Parameters
     ----------
     plus, minus : callable
         P(statistic > z) under the positive and the negative hypothesis.
     span : tuple of two floats
-        Where the statistic lies, but for a probability that float64 cannot tell from zero; of the order of
-        one to a thousand wide.
+        Interval that contains the statistic, up to a probability below float64 resolution; of width of the
+        order of one to a thousand.
     auc : float
         Area under the curve.
     log_ratio : callable, optional
@@ -166,7 +166,7 @@ class TailCurve:
         return self._origin + self._unit * self._place(check_number("alpha", alpha, low=0.0, high=1.0))
 
     def detector(self, alpha: float) -> Detector:
-        """η, γ, P_D and P_F for a false-alarm rate of alpha; ties have no probability, so γ = 0."""
+        """η, γ, P_D and P_F for a false-positive rate of alpha; ties have probability zero, so γ = 0."""
         if self._log_ratio is None:
             raise ValueError("this curve is not that of a likelihood ratio; use threshold(alpha).")
         z = self._place(check_number("alpha", alpha, low=0.0, high=1.0))
@@ -174,7 +174,7 @@ class TailCurve:
         return Detector(log_eta, 0.0, float(self._plus(z)), float(self._minus(z)))
 
     def detection(self, false_alarm: ArrayLike) -> Array:
-        """P_D at given false-alarm rates; a root is searched for each, about 0.1 ms."""
+        """P_D at given false-positive rates; one root search for each, about 0.1 ms."""
         rates = _check_rates(false_alarm)
         found = [float(self._plus(self._place(float(rate)))) for rate in rates.ravel()]
         return np.array(found).reshape(rates.shape)

@@ -28,7 +28,7 @@ _BLOCK = 1 << 22
 
 
 class Hypotheses:
-    """Positive and negative rows, each from a Gaussian mixture that is known.
+    """Detection problem whose positive and negative rows follow known Gaussian mixtures.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Hypotheses:
     def sample(
         self, n: int, positive: float = 0.5, random_state: Any = None
     ) -> tuple[Array, NDArray[np.int64]]:
-        """Draw n rows in random order, the stated share of them positive (rounded to a whole row).
+        """Draw n rows in random order, with a given share of positives (rounded to a whole row).
 
         Returns
         -------
@@ -90,24 +90,24 @@ class Hypotheses:
     # -- the best detector ------------------------------------------------------------------------------
 
     def closed_form_auc(self) -> float | None:
-        """AUC of the Neyman–Pearson detector in closed form, or None where none is known.
+        """AUC of the Neyman–Pearson detector in closed form, or None if there is none.
 
-        Known are two cases. All components share one covariance, their means lie on a line, and the ratio of
-        the shares of both hypotheses rises along it: then the likelihood ratio rises with one linear score
-        (footnote 6 of the paper, and its whole simulation study). Or both hypotheses are single normal
-        distributions with the same mean and proportional covariances: then it rises or falls with the
-        distance from the mean.
+        There is one in two cases. Either all components share one covariance, their means lie on a line, and
+        the ratio of the weights of both hypotheses increases along it: then the likelihood ratio is an
+        increasing function of one linear score (footnote 6 of the paper, and its whole simulation study). Or
+        both hypotheses are single normal distributions with the same mean and proportional covariances: then it
+        is monotone in the distance from the mean.
         """
         curve = self._closed_form()
         return None if curve is None else curve.auc
 
     def curve(self, samples: int = 1_000_000, random_state: Any = 0) -> TailCurve | AtomicCurve:
-        """ROC curve of the Neyman–Pearson detector: exact in closed form, else from draws.
+        """ROC curve of the Neyman–Pearson detector: exact if there is a closed form, otherwise by Monte Carlo.
 
-        Draws come from the even mixture of both hypotheses and are weighted back, 2 p₋/(p₊ + p₋) and
-        2 p₊/(p₊ + p₋), so that false-alarm rates far below one in ``samples`` are still resolved. All that is
-        read off a curve from draws has an error of the order of 1/√samples, relative to its size.
-        ``O(samples K d²)`` time, 24 bytes a draw and blocks of 32 MB.
+        Samples are drawn from the even mixture of both hypotheses with importance weights 2 p₋/(p₊ + p₋) and 2
+        p₊/(p₊ + p₋), so that false-positive rates far below one in ``samples`` are still resolved. The relative
+        error of Monte Carlo results is of the order of 1/√samples. ``O(samples K d²)`` time, 24 bytes per
+        sample and blocks of 32 MB.
         """
         exact = self._closed_form()
         if exact is not None:
@@ -133,12 +133,12 @@ class Hypotheses:
     # -- linear detectors -------------------------------------------------------------------------------
 
     def pair_moments(self) -> tuple[Array, Array]:
-        """Mean μ and second moment Σ of x⁺ - x⁻ (Eq. 8), of the distributions themselves."""
+        """Population mean μ and second moment Σ of x⁺ - x⁻ (Eq. 8)."""
         mu = self.positive.mean - self.negative.mean
         return mu, self.positive.covariance + self.negative.covariance + np.outer(mu, mu)
 
     def linear_weights(self, l2: float = 0.0) -> Array:
-        """What MBA-ℓ2 finds with infinitely many pairs: the minimiser of Eq. (9), shape (d,)."""
+        """Population solution of MBA-ℓ2: the minimiser of Eq. (9), shape (d,)."""
         check_number("l2", l2, low=0.0)
         mu, sigma = self.pair_moments()
         return np.asarray(cho_solve(cho_factor(sigma + l2 * np.eye(mu.size)), mu))
@@ -175,7 +175,7 @@ class Hypotheses:
 
 
 class DiscreteHypotheses:
-    """Two hypotheses over finitely many outcomes 0, 1, …, m - 1, where ties are real and γ matters.
+    """Two hypotheses over finitely many outcomes 0, 1, …, m - 1, with ties, so that γ matters.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class DiscreteHypotheses:
         self.positive, self.negative = (table / table.sum() for table in tables)
 
     def log_likelihood_ratio(self, outcomes: ArrayLike) -> Array:
-        """Logarithm of p₊/p₋ of each outcome, a whole number from 0; impossible ones give NaN."""
+        """Logarithm of p₊/p₋ of each outcome, an integer from 0; impossible ones give NaN."""
         places = np.asarray(outcomes)
         m = self.positive.size
         if places.dtype.kind not in "iub" or not ((places >= 0) & (places < m)).all():

@@ -46,12 +46,12 @@ class GaussianMixture:
     covariances : None, float, or array-like of shape (K,), (d, d) or (K, d, d)
         Identity, a common variance, a variance for each component, a common matrix, or a matrix for each.
     weights : array-like of shape (K,), optional
-        Shares of the components, which must sum to one; equal if not given.
+        Weights of the components, which must sum to one; by default equal.
 
     Attributes
     ----------
     means, covariances, weights : ndarray of shape (K, d), (K, d, d) and (K,)
-        All of them written out.
+        The parameters in full, for each component.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class GaussianMixture:
         return np.asarray(within + (apart * self.weights[:, None]).T @ apart)
 
     def sample(self, n: int, random_state: Any = None) -> Array:
-        """Draw n rows, shape (n, d). The same seed gives the same bits. ``O(n d²)``."""
+        """Draw n rows, shape (n, d); the same seed gives bit-identical rows. ``O(n d²)``."""
         check_whole("n", n, low=0)
         rng = generator(random_state)
         component = rng.choice(self.n_components, size=n, p=self.weights)
@@ -136,7 +136,7 @@ class GaussianMixture:
         return np.asarray(parts - 0.5 * self.dimension * np.log(2 * np.pi))
 
     def along(self, w: ArrayLike) -> LineMixture:
-        """Distribution of the linear score w'x: a mixture on the line."""
+        """Distribution of the linear score w'x, a one-dimensional mixture."""
         direction = np.asarray(w, dtype=np.float64)
         variances = np.einsum("i,kij,j->k", direction, self.covariances, direction)
         return LineMixture(self.weights, self.means @ direction, np.sqrt(variances))

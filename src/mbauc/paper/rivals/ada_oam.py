@@ -8,27 +8,27 @@ from mbauc.paper.rivals.class_statistics import StatisticsRanker, Step
 
 
 class AdaOAM(StatisticsRanker):
-    """Adaptive online AUC maximisation: the gradients of OPAUC with a rate for each column.
+    """Adaptive online AUC maximisation: OPAUC with an adaptive learning rate for each column.
 
     The paper's AdaAUC. With g the gradient of :class:`OPAUC`, a step is, for each column i, ::
 
         Gᵢ ← Gᵢ + gᵢ²,   Hᵢ = delta + √Gᵢ
         wᵢ ← wᵢ - eta0 / Hᵢ · gᵢ
 
-    and in the sparse variant, ``l1 > 0``, weights are then drawn towards zero: ::
+    and in the sparse variant, ``l1 > 0``, weights are then soft-thresholded: ::
 
         wᵢ ← sign(wᵢ) max(0, |wᵢ| - l1 eta0 / Hᵢ)
 
     Parameters
     ----------
     eta0 : float, default=0.1
-        Size of the steps; the first step of a column has about this length.
+        Learning rate; the first step of a column has about this length.
     l1 : float, default=0.0
         Penalty l1 ‖w‖₁ of the sparse variant (SAdaOAM); 0 is AdaOAM.
     l2 : float, default=0.0
         λ of the paper.
     delta : float, default=1e-08
-        Keeps Hᵢ from zero.
+        Positive constant that keeps Hᵢ from zero.
     rank, centred
         As for :class:`OPAUC`: low-rank covariances for high dimensions.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
@@ -44,18 +44,17 @@ class AdaOAM(StatisticsRanker):
     Cost and memory a row as for :class:`OPAUC`: O(d²), or O(d τ) with ``rank``.
 
     The minimum is the exact solution of :class:`mbauc.MBAClassifier` with the same ``l1`` and ``l2``. The
-    sparse variant takes the composite mirror descent step of adaptive gradients (Duchi, Hazan, Singer
-    2011). Its authors postpone the shrinkage of columns that a row does not touch; here every column is
-    touched, because S w is dense, so that nothing is left to postpone.
+    sparse variant uses the composite mirror descent step of adaptive gradients (Duchi, Hazan, Singer 2011).
+    Lazy shrinkage, as of its authors, does not apply, because S w is dense and every row updates all columns.
 
-    The analysis assumes ‖w‖ ≤ 1/√λ; weights are not projected there, since the penalty draws them in anyway.
+    The analysis assumes ‖w‖ ≤ 1/√λ; weights are not projected, because the penalty bounds them.
 
     Weights that are zero in the exact solution are zero after most steps, but not after a row whose own
     gradient is larger than l1.
 
-    Tips: less sensitive to units and to ``eta0`` than OPAUC with a number for ``eta0``, but not free of it:
-    try powers of ten around 0.1. Gᵢ never forgets, so that large first steps on unscaled columns slow down
-    all later ones.
+    Tips: less sensitive to units and to ``eta0`` than OPAUC with a number for ``eta0``, but not free of it: try
+    powers of ten around 0.1. Gᵢ only grows, so large first gradients on unscaled columns slow down all later
+    steps.
 
     References
     ----------

@@ -12,7 +12,7 @@ from mbauc.paper.rivals.online import Array, OnlineRanker, State
 
 
 class FTRLProximal(OnlineRanker, ProbabilisticRanker):
-    """Sparse online logistic regression, follow-the-regularised-leader with a rate for each column.
+    """Sparse online logistic regression by FTRL-Proximal, with a learning rate for each column.
 
     The paper's SOLR. With s = w'x + b, p = 1 / (1 + exp(-s)) and y in {0, 1}, a step is, for each column i
     that the row has an entry in, ::
@@ -25,14 +25,14 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
     Parameters
     ----------
     alpha : float, default=0.1
-        Size of the steps.
+        Learning rate.
     beta : float, default=1.0
-        Holds back the first steps of a column; 1 in the paper.
+        Damping of the first steps of a column; 1 in the paper.
     lambda_1, lambda_2 : float
-        λ₁ and λ₂ of the formula. They count once against the sum of the losses of all rows, as published, and
-        so are not the ``l1`` and ``l2`` of the other classes, which count against a mean.
+        λ₁ and λ₂ of the formula. They are relative to the sum of the losses of all rows, as published, unlike
+        ``l1`` and ``l2`` of the other classes, which are relative to a mean.
     fit_intercept : bool, default=True
-        Whether to learn b: a column of ones that is not penalised.
+        Whether to fit the intercept b, which is not penalised.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
         As for :class:`OnlineLogisticRegression`.
 
@@ -43,13 +43,13 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
 
     Notes
     -----
-    Cost a row: O(k) for k entries, whatever the number of columns, 16 bytes of memory a column besides X.
-    √nᵢ is kept instead of nᵢ, which saves a square root an entry and agrees to rounding.
+    Cost a row: O(k) for k entries, whatever the number of columns, 16 bytes of memory a column besides X. √nᵢ
+    is stored instead of nᵢ, which saves a square root per entry and agrees up to rounding.
 
-    Tips: the strongest of the online rivals on click data, and at ease with columns of different size,
-    since each has a rate of its own; ``alpha`` is the one thing worth tuning: 0.1 suits click logs, small
-    data want up to 1, or more passes. For a small model raise ``lambda_1``: a column gets a weight only
-    after it has gathered that much gradient.
+    Tips: the strongest of the online baselines on click data, and robust to columns of different scale, because
+    of the learning rate per column. Tune ``alpha``: 0.1 suits click logs, small data need up to 1, or more
+    passes. For a sparse model increase ``lambda_1``: a column gets a weight only after its accumulated gradient
+    exceeds it.
 
     References
     ----------

@@ -30,7 +30,7 @@ Loss = Literal["squared", "hinge", "logistic", "exponential"]
 
 
 class MiniBatchPairwise(OnlineRanker):
-    """Mini-batch gradient descent on a pairwise surrogate loss, B pairs a step.
+    """Mini-batch stochastic gradient descent on a pairwise surrogate loss, with B pairs per step.
 
     Each step draws B positives x⁺ and B negatives x⁻ with replacement and moves against the mean gradient of
     φ(t), t = w'(x⁺ - x⁻), over the pairs among them: ::
@@ -54,32 +54,33 @@ class MiniBatchPairwise(OnlineRanker):
     loss : {"squared", "hinge", "logistic", "exponential"}, default="squared"
         Surrogate φ.
     eta0 : float or "auto", default="auto"
-        First step. ``"auto"`` is 30, 100, 300 or 30 in the order of the losses above (a thirtieth of that with
-        a constant rate) over the largest mean of ‖x⁺‖² + ‖x⁻‖² of a batch so far, so that the units of X do
-        not matter; steps on the squared and the exponential loss are no longer than 1 over that. When it
-        grows, the weights shrink with it, as if it had been known before. A number is used as it is.
+        Initial learning rate. ``"auto"`` is 30, 100, 300 or 30 in the order of the losses above (a thirtieth of
+        that with a constant rate) over the largest mean of ‖x⁺‖² + ‖x⁻‖² of a batch so far, so that the units
+        of X do not matter; steps on the squared and the exponential loss are no longer than 1 over that. When
+        it grows, the weights shrink with it, as if it had been known before. A number is used unchanged.
     learning_rate : {"invscaling", "constant"}, default="invscaling"
         ηₜ = η / √t, or η throughout.
     batch_size : int, default=32
-        Number B of pairs a step.
+        Number B of pairs per step.
     pairing : {"matched", "complete"}, default="matched"
         The B pairs as drawn (Eq. 16), or all B² pairs among the drawn rows.
     l2 : float, default=0.0
-        Penalty ½ l2 ‖w‖² beside the mean of φ; its step is implicit, so that it cannot overshoot.
+        Strength of the penalty ½ l2 ‖w‖² relative to the mean of φ; its step is implicit, so it cannot
+        overshoot.
     max_iter : int, default=1
-        Passes: each draws at least as many rows as there are, in n / 2B steps rounded up.
+        Number of passes; each draws at least as many rows as there are, in n / 2B steps rounded up.
     tol, n_iter_no_change, random_state, verbose
-        As for :class:`OnlineLogisticRegression`; ``random_state`` draws the batches.
+        As for :class:`OnlineLogisticRegression`; ``random_state`` is the seed of the batches.
 
     Attributes
     ----------
     coef_, classes_, n_iter_, t_, n_features_in_, feature_names_in_
         As for :class:`OnlineLogisticRegression`.
     loss_curve_ : list of float
-        Mean φ of each pass, each batch before it was learned from; NaN for a block of one class.
+        Mean φ of each pass, evaluated on each batch before its step; NaN for a block of one class.
     intercept_ : ndarray of shape (1,)
-        Puts 0 halfway between the scores of the class means of the rows drawn: the method itself has no
-        threshold.
+        Places 0 halfway between the scores of the class means of the rows drawn; the method itself has no
+        intercept.
 
     Notes
     -----
@@ -90,8 +91,8 @@ class MiniBatchPairwise(OnlineRanker):
     ``partial_fit`` makes one pass over pairs within its block, as in Section III of the paper: give it
     blocks of many rows and both classes.
 
-    Tips: the hinge and the logistic loss forgive large steps, the squared and above all the exponential loss do
-    not. Large B only averages: raise ``eta0`` with it, or the passes.
+    Tips: the hinge and the logistic loss tolerate large steps, the squared and especially the exponential loss
+    do not. A larger B only averages: increase ``eta0`` or the number of passes with it.
 
     References
     ----------

@@ -35,19 +35,18 @@ class OAM(OnlineRanker):
 
         w ← w + Cₜ / 2 · y Σ (x - b)
 
-    The factor ½ is that of the objective ½ ‖w‖² + C/2 · Σ losses; descriptions that leave it out mean
-    half of this C.
+    The factor ½ is that of the objective ½ ‖w‖² + C/2 · Σ losses; descriptions without it use half of this C.
 
     Parameters
     ----------
     C : float, default=1e-05
-        Aggressiveness: the largest step.
+        Aggressiveness: maximum step size.
     update : {"sequential", "gradient"}, default="sequential"
         OAM_seq or OAM_gra.
     buffer_size : int, default=100
-        Rows held of each class; 100 in the paper.
+        Number of rows in the buffer of each class; 100 in the paper.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
-        As for :class:`OnlineLogisticRegression`; ``random_state`` also draws what the buffers hold.
+        As for :class:`OnlineLogisticRegression`; ``random_state`` is also the seed of the buffers.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class OAM(OnlineRanker):
         As for :class:`OnlineLogisticRegression`; the loss is the mean hinge loss against the buffer, 0 while
         that is empty, and with ``"sequential"`` after the steps for the rows of the buffer before.
     intercept_ : ndarray of shape (1,)
-        Puts 0 halfway between the scores of the two class means: the method itself has no threshold.
+        Places 0 halfway between the scores of the two class means; the method itself has no intercept.
 
     Notes
     -----
@@ -64,9 +63,9 @@ class OAM(OnlineRanker):
     beyond the buffer: the published rule in one draw. The published algorithm has one pass; in later ones N
     stays as it is, and each renews a full buffer about once.
 
-    Tips: tune ``C`` over powers of ten from 1e-6 up. Because Cₜ grows with the rows seen, what suits a
-    sample is too large for the whole: the last steps of a pass are the largest. Scale the
-    columns: on columns of very different size neither update settles, and more passes can make it worse.
+    Tips: tune ``C`` over powers of ten from 1e-6 up. Because Cₜ grows with the number of rows seen, a value
+    tuned on a sample is too large for all rows: the last steps of a pass are the largest. Scale the columns: on
+    very different scales neither update converges, and more passes can make it worse.
 
     References
     ----------

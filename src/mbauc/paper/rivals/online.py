@@ -60,14 +60,14 @@ class OnlineRanker(LinearRanker):
 
     @restore_on_failure
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Learn from all rows, ``max_iter`` times, forgetting any earlier fit.
+        """Fit in ``max_iter`` passes over the rows; any earlier fit is discarded.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
             Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table.
         y : array-like of shape (n,)
-            Labels with two values; the larger (in sorted order) is positive.
+            Two-valued labels; the larger (in sorted order) is positive.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class OnlineRanker(LinearRanker):
 
     @restore_on_failure
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from a block of rows once, in the order given, going on from what was learned so far.
+        """Update the fit with one pass over a block of rows, in the given order.
 
         A block may hold one row, or one class only.
 
@@ -107,7 +107,7 @@ class OnlineRanker(LinearRanker):
         X, y
             As for :meth:`fit`.
         classes : sequence of two labels
-            Needed at the first call, unless its block holds both.
+            All class labels. Required at the first call, unless its block holds both.
 
         Returns
         -------
@@ -147,12 +147,12 @@ class OnlineRanker(LinearRanker):
 
     @property
     def intercept_(self) -> Array:  # type: ignore[override]
-        """What is added to w'x, shape (1,)."""
+        """Intercept, shape (1,)."""
         return np.array([self._solution()[1]])
 
     @property
     def t_(self) -> int:
-        """Steps taken so far."""
+        """Number of steps so far."""
         return int(self._fitted_state().clock[0])
 
     def __sklearn_is_fitted__(self) -> bool:

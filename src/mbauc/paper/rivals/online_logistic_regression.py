@@ -15,39 +15,39 @@ AUTO_STEP = 64.0
 
 
 class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
-    """Logistic regression by online gradient descent, one row a step, step O(1/√t).
+    """Logistic regression by online gradient descent, one row per step, with learning rate O(1/√t).
 
     The paper's OLR (Table III) and ONLR (Table II). With s = w'x + b and y = ±1, step t is ::
 
         g = -y / (1 + exp(y s))
         w ← w / (1 + ηₜ l2) - ηₜ g x,   b ← b - ηₜ g,   ηₜ = eta0 / √t
 
-    It looks at rows one by one and not at pairs; many rows of both classes are ranked well all the same,
-    because the log-odds that it estimates are the best score for AUC.
+    It uses single rows instead of pairs. With enough rows of both classes it ranks well nevertheless, because
+    log-odds are the optimal score for AUC.
 
     Parameters
     ----------
     eta0 : float or "auto", default="auto"
-        First step. ``"auto"`` is 64 for the intercept, and for the weights 64 over the mean ‖x‖² of the rows
-        so far, whose later changes apply to earlier steps too, so that neither the units of X nor a short
-        first row matter. A number is used as it is for both.
+        Initial learning rate. ``"auto"`` is 64 for the intercept, and for the weights 64 over the mean ‖x‖² of
+        the rows so far, later changes of which apply to earlier steps as well, so that neither the units of X
+        nor a small first row matter. A number is used for both.
     l2 : float, default=0.0
-        Penalty ½ l2 ‖w‖² on the mean loss of a row. The shrinkage is that of an implicit step, so that no step
-        can overshoot.
+        Strength of the penalty ½ l2 ‖w‖² relative to the mean loss of a row. Its step is implicit, so it cannot
+        overshoot.
     fit_intercept : bool, default=True
-        Whether to learn b.
+        Whether to fit the intercept b.
     max_iter : int, default=1
-        Passes over the rows.
+        Maximum number of passes over the rows.
     tol : float, optional
-        Stop when the mean loss of ``n_iter_no_change`` passes running is no better by ``tol`` than the best
-        before. None makes all passes.
+        Stop if the mean loss has not improved by ``tol`` for ``n_iter_no_change`` consecutive passes. None
+        makes all passes.
     n_iter_no_change : int, default=5
-        See ``tol``.
+        Number of passes without improvement before stopping; see ``tol``.
     shuffle : bool, default=True
-        Whether ``fit`` takes the rows in a new random order each pass. False takes them as they come, as
-        ``partial_fit`` always does.
+        Whether ``fit`` shuffles the rows before each pass. False keeps their order, as ``partial_fit`` always
+        does.
     random_state : None, int, Generator or RandomState
-        Seed of the order.
+        Seed of the shuffling.
     verbose : bool, default=False
         Show a progress bar on a terminal.
 
@@ -56,16 +56,16 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
     coef_ : ndarray of shape (1, d)
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
-        Labels, negative first.
+        Class labels, negative first.
     slope_ : float
         1: ``decision_function`` is the log-odds.
     loss_curve_ : list of float
-        Mean loss of each pass of ``fit``, and of each block since, each row before it was learned from: an
-        honest estimate in the first pass.
+        Mean loss of each pass of ``fit``, and of each block since, evaluated on each row before its step
+        (progressive validation); an out-of-sample estimate in the first pass.
     n_iter_ : int
-        Passes made by the last ``fit``.
+        Number of passes of the last ``fit``.
     t_ : int
-        Steps taken so far.
+        Number of steps so far.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         If X had column names.
@@ -74,11 +74,10 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
     -----
     Cost a row: O(k) for k entries, whatever the number of columns; memory O(d) besides X.
 
-    Tips: one pass is enough only on large data; on small data raise ``max_iter``. Columns of very different
-    size slow it down badly: scale them, or take :class:`FTRLProximal`, whose columns have rates of their
-    own. The intercept and the order of the rows matter: do not feed it rows sorted by class with
-    ``shuffle=False``. The automatic step was chosen for ranking, by AUC; where probabilities matter, a
-    smaller one (``eta0=1`` on scaled columns) or more passes settle the intercept better.
+    Tips: one pass is enough only on large data; on small data increase ``max_iter``. Columns of very different
+    scale slow down convergence: scale them, or use :class:`FTRLProximal`, which has a learning rate per column.
+    Do not pass rows sorted by class with ``shuffle=False``. The automatic learning rate was tuned for AUC;
+    where probabilities matter, use a smaller one (``eta0=1`` on scaled columns) or more passes.
 
     References
     ----------

@@ -13,34 +13,34 @@ AUTO_STEP = 10.0
 
 
 class OPAUC(StatisticsRanker):
-    """One-pass AUC optimisation: squared loss of a row against all rows of the other class seen so far.
+    """One-pass AUC optimisation: pairwise squared loss through class means and covariances.
 
-    Nothing of those rows is kept but their mean c and covariance S. A row x of class y = ±1 makes the step ::
+    Each row is paired with all rows of the other class seen so far, through their mean c and covariance S. A
+    row x of class y = ±1 makes the step ::
 
         g = l2 w - y (x - c) + (x - c) (x - c)'w + S w
         w ← w - ηₜ g
 
     with c and S of the other class, the gradient of ½ l2 ‖w‖² + ½ mean (1 - y w'(x - x'))². The minimum is the
-    exact solution of :class:`mbauc.MBAClassifier` with the same ``l2``, which needs one pass and no step size
-    either: this class is here to compare.
+    exact solution of :class:`mbauc.MBAClassifier` with the same ``l2``, which also needs one pass, but no
+    learning rate: this class serves as a baseline.
 
     Parameters
     ----------
     eta0 : float or "auto", default="auto"
-        Step. ``"auto"`` is min(1, 10 / √t), or ⅓ with a constant rate, over the largest ‖x - c‖² + tr S + l2
-        seen so far, a bound on the curvature: with covariances in full or centred sketches weights cannot
-        diverge, and the units of X do not matter.
-        When the bound grows, the weights shrink with it, as if it had been known before. A number is used
-        as it is, as published.
+        Learning rate. ``"auto"`` is min(1, 10 / √t), or ⅓ with a constant rate, over the largest ‖x - c‖² + tr
+        S + l2 seen so far, a bound on the curvature: with covariances in full or centred sketches weights
+        cannot diverge, and the units of X do not matter. When the bound grows, the weights shrink with it, as
+        if it had been known before. A number is used unchanged, as published.
     l2 : float, default=0.0
         λ of the paper.
     rank : int, optional
         τ of the low-rank variant for high dimensions (50 in the paper): S is taken from a sketch
         Z = Σ xᵢ rᵢ' with random rᵢ of τ normal numbers of variance 1/τ. None keeps S in full.
     centred : bool, default=True
-        For the low-rank variant: take the mean out of the sketch, S ≈ (Z - n c h')(Z - n c h')' / n with h
-        the mean of the rᵢ. False is the rule of the authors' code, S ≈ ZZ'/n - ‖h‖² c c', where only about
-        1/n of the mean's part is taken out.
+        For the low-rank variant: take the mean out of the sketch, S ≈ (Z - n c h')(Z - n c h')' / n with h the
+        mean of the rᵢ. False is the rule of the authors' code, S ≈ ZZ'/n - ‖h‖² c c', which removes only about
+        1/n of the mean.
     learning_rate : {"invscaling", "constant"}, default="invscaling"
         ηₜ = η / √t, or η throughout as in the paper's experiments.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
@@ -49,22 +49,22 @@ class OPAUC(StatisticsRanker):
     Attributes
     ----------
     coef_, classes_, loss_curve_, n_iter_, t_, n_features_in_, feature_names_in_
-        As for :class:`OnlineLogisticRegression`; the loss is the gradient's own, against the other class so
-        far, 0 before that was seen.
+        As for :class:`OnlineLogisticRegression`; the loss is the one whose gradient is used, against the other
+        class so far, 0 before that was seen.
     intercept_ : ndarray of shape (1,)
-        Puts 0 halfway between the scores of the two class means: the method itself has no threshold.
+        Places 0 halfway between the scores of the two class means; the method itself has no intercept.
 
     Notes
     -----
-    Cost a row: O(d²), memory O(d²), or O(d τ) for both in the low-rank variant, however sparse
-    the row: S w is dense. Covariances are updated in Welford's form, which agrees with the published one
-    and does not cancel. A row makes no step before the other class has been seen. After the first pass of
-    ``fit`` means and covariances stay as they are (the published algorithm has one pass): counting the same
-    rows again would not change them.
+    Cost a row: O(d²), memory O(d²), or O(d τ) for both in the low-rank variant, however sparse the row: S w is
+    dense. Covariances are updated by Welford's algorithm, which agrees with the published formula without
+    cancellation. A row makes no step before the other class has been seen. After the first pass of ``fit``
+    means and covariances are fixed (the published algorithm has one pass), because counting the same rows again
+    would not change them.
 
     Tips: ``max_iter`` beyond 1 and ``"invscaling"`` approach the exact solution; with ``"constant"`` the
-    weights keep jumping about it. Scale the columns: the step is limited by the largest direction of S, the
-    smallest takes that many times longer.
+    weights keep fluctuating around it. Scale the columns: the step size is limited by the largest eigenvalue of
+    S, and directions of small eigenvalues converge slowly.
 
     References
     ----------

@@ -29,8 +29,8 @@ def second_moment_tail(
 ) -> Any:
     """Bound on P(‖Σ_S - Σ_N‖₂ > γ) for S matched pairs drawn with replacement, Lemma 3(i).
 
-    Rigorous: ``2 d exp(-S γ² / (8 R_x ‖Σ_N‖ + (8/3) R_x γ))``. The paper prints 4 where 8 stands first;
-    that is not true for all data. ``O(1)`` for each γ.
+    Rigorous: ``2 d exp(-S γ² / (8 R_x ‖Σ_N‖ + (8/3) R_x γ))``. The paper has 4 in place of the 8, which does
+    not hold for all data. ``O(1)`` for each γ.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def second_moment_tail(
     d : int
         Number of features.
     R_x : float
-        Largest squared distance of a row from some point; the same point for all rows.
+        Largest squared distance of any row from one fixed point.
     sigma_norm : float
         Spectral norm of Σ_N.
     constants : {"rigorous", "paper"}, default="rigorous"
-        What can be proved, or what is printed.
+        Proven constants, or those printed in the paper.
 
     Returns
     -------
@@ -67,8 +67,8 @@ def second_moment_tail(
 def mean_tail(t: ArrayLike, pairs: ArrayLike, *, d: int, R_x: float, trace: float) -> Any:
     """Bound on P(‖μ_S - μ_N‖ > t) for S matched pairs drawn with replacement.
 
-    ``(d + 1) exp(-S t²/2 / (tr Σ_N + 4 √R_x t / 3))``: what takes the place of Lemma 3(ii), because it holds
-    for all weights at once, those fitted to the same pairs included. ``O(1)`` for each t.
+    ``(d + 1) exp(-S t²/2 / (tr Σ_N + 4 √R_x t / 3))``: replaces Lemma 3(ii), because it holds uniformly over
+    all weights, including those fitted to the same pairs. ``O(1)`` for each t.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def linear_tail(
 ) -> Any:
     """Bound on ``P(|(w_N - w_S)'(μ_N - μ_S)| > γ)``, the event of Lemma 3(ii).
 
-    Rigorous: :func:`mean_tail` at t = γ / (2 √R_w), needs ``d`` and ``trace``. Printed:
-    ``2 exp(-S γ² / (4 R_w ‖Σ_N‖ + (8/3) γ √(R_x R_w)))``, needs ``sigma_norm``; it treats w_S as if it had
-    been fitted to other pairs. ``O(1)`` for each γ.
+    Rigorous: :func:`mean_tail` at t = γ / (2 √R_w), needs ``d`` and ``trace``. Printed: ``2 exp(-S γ² / (4 R_w
+    ‖Σ_N‖ + (8/3) γ √(R_x R_w)))``, needs ``sigma_norm``; it treats w_S as independent of the sampled pairs.
+    ``O(1)`` for each γ.
 
     Parameters
     ----------
@@ -149,10 +149,10 @@ def linear_tail(
 
 
 def residual_tail(t: ArrayLike, pairs: ArrayLike, *, d: int, R_x: float, R_w: float) -> Any:
-    """Bound on P(‖(Σ_S - Σ_N) w_N - (μ_S - μ_N)‖ > t): the gradient that the drawn pairs leave at w_N.
+    """Bound on P(‖(Σ_S - Σ_N) w_N - (μ_S - μ_N)‖ > t): the gradient of the sampled objective at w_N.
 
-    ``(d + 1) exp(-S t²/2 / (4 R_x + 4 √R_x (1 + √(R_x R_w)) t / 3))``. It is the mean of one vector a pair,
-    x (x'w_N - 1) less its mean, so no matrix has to converge; nor do its terms depend on what was drawn.
+    ``(d + 1) exp(-S t²/2 / (4 R_x + 4 √R_x (1 + √(R_x R_w)) t / 3))``. It is the mean of one vector per pair, x
+    (x'w_N - 1) minus its expectation, so no matrix has to converge, and w_N does not depend on the sample.
     ``O(1)`` for each t.
 
     Parameters
@@ -178,7 +178,7 @@ def residual_tail(t: ArrayLike, pairs: ArrayLike, *, d: int, R_x: float, R_w: fl
 
 
 def weight_bound(l1: float = 0.0, l2: float = 0.0) -> float:
-    """R_w: no minimiser of Eq. (14) or (18) has a larger squared norm, whatever the data. ``O(1)``.
+    """R_w: bound on the squared norm of any minimiser of Eq. (14) or (18), for any data. ``O(1)``.
 
     At the minimiser w'Σw + l2 ‖w‖² + l1 ‖w‖₁ = w'μ, and Σ exceeds μμ', so that with s = w'μ
     ``l2 ‖w‖² + l1 ‖w‖ ≤ s - s² ≤ 1/4``. Solved for ‖w‖: ``R_w = 1 / (4 (l1 + √(l1² + l2))²)``, which is

@@ -27,16 +27,16 @@ _ROUND = 1 << 21
 
 @dataclass(frozen=True)
 class Measured:
-    """How far the weights of S drawn pairs were from those of all pairs.
+    """Measured distance of the weights of S sampled pairs from those of all pairs.
 
     Attributes
     ----------
     pairs, draws : int
-        Number S of pairs, and how often they were drawn anew.
+        Number S of pairs, and number of repetitions.
     median, largest : float
-        Of ‖w_S - w_N‖ over the draws (of L_N(w_S) - L_N(w_N) in a plan for epsilon).
+        Median and maximum of ‖w_S - w_N‖ over the draws (of L_N(w_S) - L_N(w_N) in a plan for epsilon).
     guaranteed : float
-        What the bound promises for S pairs.
+        Guaranteed bound for S pairs.
     """
 
     pairs: int

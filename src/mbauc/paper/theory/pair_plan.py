@@ -13,30 +13,30 @@ from mbauc.paper.theory.pairs_needed import PairsNeeded, Quantities
 
 @dataclass(frozen=True)
 class PairPlan:
-    """The answer of :func:`plan_pairs`, with all it is made of. ``str(plan)`` is the text to read.
+    """Result of :func:`plan_pairs`; ``str(plan)`` is a readable summary.
 
     Attributes
     ----------
     pairs : int or "all"
-        For ``MBAClassifier(l1=plan.l1, l2=plan.l2, pairs=plan.pairs)``.
+        Number of pairs, for ``MBAClassifier(l1=plan.l1, l2=plan.l2, pairs=plan.pairs)``.
     needed : PairsNeeded
-        What each proof asks for, whether there are as many pairs or not.
+        Number of pairs required by each proof, even if the data has fewer.
     quantities : Quantities
-        R_x, R_w, norms of Σ and the rest that the bounds depend on.
+        R_x, R_w, norms of Σ and the other quantities in the bounds.
     n_positive, n_negative : int
-        Rows of positive weight.
+        Number of rows of each class, without rows of weight 0.
     l1, l2 : float
-        The penalties, l2 as chosen where it was "auto".
+        The penalties; l2 as selected if it was "auto".
     delta, epsilon : float or None
-        The distance of the weights, or of the objective, that is asked for; absolute.
+        The requested distance of the weights, or of the objective; absolute.
     p : float
-        Probability that the promise fails.
+        Probability that the guarantee fails.
     constants : {"rigorous", "paper"}
         Which formulas were used.
     exact_norm : float
         ‖w_N‖.
     measured : tuple of Measured
-        Errors of samples that were drawn; empty if none was.
+        Measured errors of sampled pairs; empty if none were sampled.
     """
 
     pairs: int | Literal["all"]

@@ -23,14 +23,14 @@ from mbauc.paper.theory.bounds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Quantities:
-    """What the bounds depend on; the number of pairs N is not among it.
+    """Quantities on which the bounds depend; the number N of all pairs is not one of them.
 
     Attributes
     ----------
     d : int
         Number of features, or F of them after a feature map.
     R_x : float
-        Largest squared distance of a row from some point; the same point for all rows.
+        Largest squared distance of any row from one fixed point.
     R_w : float
         Largest squared norm of the weights; see :func:`~mbauc.paper.theory.weight_bound`.
     sigma_norm, trace : float
@@ -38,7 +38,7 @@ class Quantities:
     l2 : float
         λ₂ of Eq. (14).
     smallest : float
-        Smallest eigenvalue of Σ_N; 0 is always true.
+        Smallest eigenvalue of Σ_N, or a lower bound such as 0.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Quantities:
 
 @dataclass(frozen=True)
 class Route:
-    """One proof, and the pairs it asks for.
+    """One proof, and the number of pairs it requires.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Route:
         ``"objective"`` is that of Theorem 4, through the value of the objective. ``"direct"`` bounds the
         weights by the errors of both moments, ``"residual"`` by the gradient at w_N.
     quadratic, linear : int
-        Pairs that the second and the first moment need; of a residual there is a linear part alone.
+        Number of pairs required by the second and by the first moment; a residual has only a linear part.
     """
 
     name: str
@@ -86,13 +86,13 @@ class Route:
 
     @property
     def pairs(self) -> int:
-        """Pairs that are enough: the larger of both terms."""
+        """Sufficient number of pairs: the larger of both terms."""
         return max(self.quadratic, self.linear, 1)
 
 
 @dataclass(frozen=True)
 class PairsNeeded:
-    """How many pairs are enough, by each of the proofs that apply.
+    """Sufficient number of pairs by each applicable proof.
 
     Attributes
     ----------
@@ -104,17 +104,17 @@ class PairsNeeded:
 
     @property
     def best(self) -> Route:
-        """The proof that asks for the fewest pairs."""
+        """The proof that requires the fewest pairs."""
         return min(self.routes, key=lambda route: route.pairs)
 
     @property
     def pairs(self) -> int:
-        """The fewest pairs that are proved to be enough."""
+        """Smallest number of pairs that is proven to be sufficient."""
         return self.best.pairs
 
     @property
     def route(self) -> str:
-        """Name of the proof that asks for them."""
+        """Name of the proof that requires the fewest pairs."""
         return self.best.name
 
 
@@ -126,7 +126,7 @@ def pairs_needed(
     p: float = 0.05,
     constants: Constants = "rigorous",
 ) -> PairsNeeded:
-    """Number S of pairs with which, but for a probability p, w_S is close to w_N: Theorem 4.
+    """Number S of pairs for which w_S is close to w_N with probability at least 1 - p (Theorem 4).
 
     Close means ‖w_S - w_N‖ ≤ δ, or L_N(w_S) - L_N(w_N) ≤ ε in the objective of Eq. (14). ``O(1)``.
 
@@ -135,13 +135,13 @@ def pairs_needed(
     quantities : Quantities
         Norms of the data, the weights and the moments.
     delta, epsilon : float
-        Give one of the two. For δ the objective must be strongly convex: l2 > 0 or Σ_N without
-        eigenvalue 0.
+        Tolerance; pass exactly one of the two. δ requires a strongly convex objective: l2 > 0 or a positive
+        definite Σ_N.
     p : float, default=0.05
-        In (0, 1): probability that the promise fails.
+        Probability that the guarantee fails, in (0, 1).
     constants : {"rigorous", "paper"}, default="rigorous"
-        ``"paper"`` is Eq. (28) as printed, with ε = m δ²/2 where δ is given. ``"rigorous"`` also knows the
-        two proofs that go to δ without a detour over ε.
+        ``"paper"`` is Eq. (28) as printed, with ε = m δ²/2 if δ is given. ``"rigorous"`` also includes the two
+        proofs that bound δ directly instead of through ε.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def pairs_needed(
 def guaranteed_gap(
     pairs: int, quantities: Quantities, *, p: float = 0.05, constants: Constants = "rigorous"
 ) -> float:
-    """The smallest ε that S pairs are proved to reach: the inverse of :func:`pairs_needed`. ``O(1)``.
+    """Smallest ε guaranteed for S pairs: the inverse of :func:`pairs_needed`. ``O(1)``.
 
     Parameters
     ----------
@@ -210,9 +210,9 @@ def guaranteed_gap(
 def guaranteed_distance(
     pairs: int, quantities: Quantities, *, p: float = 0.05, constants: Constants = "rigorous"
 ) -> float:
-    """The smallest δ that S pairs are proved to reach: the inverse of :func:`pairs_needed`. ``O(1)``.
+    """Smallest δ guaranteed for S pairs: the inverse of :func:`pairs_needed`. ``O(1)``.
 
-    Weights are never further apart than 2 √R_w, so a larger value promises nothing.
+    Weights are never further apart than 2 √R_w, so a larger value is vacuous.
 
     Parameters
     ----------

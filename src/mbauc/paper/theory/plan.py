@@ -59,12 +59,12 @@ def plan_pairs(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> PairPlan:
-    """How many pairs to draw so that the weights come close to those of all pairs (Theorem 4).
+    """Plan the number of sampled pairs for weights close to those of all pairs (Theorem 4).
 
-    Takes what the bounds depend on from the data, gives the fewest pairs that any of the proofs asks for,
-    ``"all"`` if that is no fewer than there are, and measures what samples really do, because
-    the bounds are loose. Making the plan costs more than the exact fit: it is for understanding the
-    method, and for data to come that are like these.
+    Computes the quantities of the bounds from the data, returns the smallest number of pairs that any of the
+    proofs requires, or ``"all"`` if the data has no more than that, and measures the actual error of samples,
+    because the bounds are loose. It costs more than the exact fit: use it to study the method, or to plan for
+    similar data.
 
     Parameters
     ----------
@@ -73,30 +73,30 @@ def plan_pairs(
     l1 : float, default=0.0
         λ₁ of Eq. (14).
     l2 : float or "auto", default="auto"
-        λ₂ of Eq. (14). ``"auto"`` takes what ``MBAClassifier(l2="auto")`` would choose from all pairs; fit
-        with ``l2=plan.l2``, since the bound is about one and the same penalty.
+        λ₂ of Eq. (14). ``"auto"`` takes the value that ``MBAClassifier(l2="auto")`` selects from all pairs; fit
+        with ``l2=plan.l2``, because the bound holds for a fixed penalty.
     delta : float, optional
-        Largest ‖w_S - w_N‖; 0.1 if neither delta nor epsilon is given.
+        Maximum ‖w_S - w_N‖; 0.1 if neither delta nor epsilon is given.
     epsilon : float, optional
-        Largest L_N(w_S) - L_N(w_N), in the units of the objective, instead.
+        Maximum L_N(w_S) - L_N(w_N), in units of the objective, instead of delta.
     relative : bool, default=True
-        Whether delta is a share of ‖w_N‖ or a distance.
+        Whether delta is relative to ‖w_N‖ or absolute.
     p : float, default=0.05
-        In (0, 1): probability that the promise fails.
+        Probability that the guarantee fails, in (0, 1).
     constants : {"rigorous", "paper"}, default="rigorous"
-        What can be proved, or Eq. (28) as printed.
+        Proven constants, or Eq. (28) as printed.
     feature_map : transformer, optional
-        Applied to X first (a copy, through its ``fit_transform``); its number of features F takes the place
-        of d. The mapped rows are held in memory.
+        Applied to X first (a clone, by its ``fit_transform``); its number of features F replaces d. The
+        transformed rows are held in memory.
     sample_weight : array-like of shape (n,), optional
-        Rows are drawn in proportion to it.
+        Weight of each row; rows are sampled in proportion to it.
     measure : bool, default=True
-        Whether to draw pairs and compare: S = 1,000, 10,000 and 100,000 as far as that is fewer than there
-        are and takes a few seconds.
+        Whether to measure the error of sampled pairs: S = 1,000, 10,000 and 100,000, as long as that is fewer
+        than all pairs and takes a few seconds.
     draws : int, default=10
-        Draws for each S.
+        Number of repetitions for each S.
     random_state : None, int, Generator or RandomState
-        Seed of the draws; the plan's number of pairs does not depend on it.
+        Seed of the samples; the planned number of pairs does not depend on it.
     n_jobs
         As for :meth:`PairMoments.from_arrays`.
     verbose : bool, default=False

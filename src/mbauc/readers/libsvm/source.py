@@ -29,47 +29,46 @@ Path = str | os.PathLike[str]
 
 
 class LibsvmSource:
-    r"""LIBSVM files as blocks of rows, read again at each iteration.
+    r"""Out-of-core source of rows from LIBSVM (svmlight) files, read again at each iteration.
 
-    A line is a label followed by ``index:value`` pairs, parted by spaces or tabs. Blank lines, ``#`` comments,
-    CRLF line ends, rows with a label only and a missing last line end are fine. Indices out of order are
-    sorted; an index that occurs twice in a row is an error, as is everything that is not a finite number in its
-    place. Query numbers (``qid:``) are groups if ``group`` says so, and else ignored with a warning. Files
-    compressed by gzip, bzip2 or xz are unpacked on the way.
+    A line is a label followed by ``index:value`` pairs, separated by spaces or tabs. Blank lines, ``#``
+    comments, CRLF line ends, rows with only a label and a missing final line end are allowed. Unsorted indices
+    are sorted; duplicate indices in a row and values that are not finite numbers are errors. Query ids
+    (``qid:``) are groups if ``group="qid"``, otherwise they are ignored with a warning. Files compressed with
+    gzip, bzip2 or xz are decompressed on the fly.
 
     Time: ``O(bytes)``. Memory, however long the files are: a text of 512 bytes for each of ``block_rows``, at
-    least 1 MiB (three such texts for compressed files), and two blocks, the one that the caller has and the
-    next. That is about 130 MB at the default for rows of 39 entries, and at most 300 MB for rows of any kind.
-    Only a line that is longer than the text is held as a whole, and none may be longer than 64 MiB. A file that
-    changes after the source was made, between passes or while it is read, is an error.
+    least 1 MiB (three such texts for compressed files), and two blocks, the current and the next one. That is
+    about 130 MB at the default for rows of 39 entries, and at most 300 MB for any rows. Longer lines are held
+    as a whole; the maximum length is 64 MiB. It is an error if a file changes after the source was created.
 
     Parameters
     ----------
     paths : path or sequence of paths
-        One file or several, in order.
+        One or several files, in order.
     n_features : int, optional
-        Number of columns; a larger index is an error, unless ``extra`` says otherwise.
+        Number of columns; a larger index is an error, unless ``extra="ignore"``.
     zero_based : bool or "auto", default="auto"
-        Whether the first column has index 0. "auto": yes if an index 0 occurs in any of the files.
+        Whether indices start at 0. "auto": if an index 0 occurs in any of the files.
     classes : sequence of two labels, optional
-        The negative label and the positive one, two numbers or two words; any other is an error.
+        Negative and positive label, two numbers or two strings; any other label is an error.
     positive : number or collection of numbers, optional
-        These labels are positive, all others negative. With neither ``classes`` nor ``positive`` the files must
-        have two labels, and the larger is positive.
+        The positive labels; all others are negative. With neither ``classes`` nor ``positive`` the files must
+        have two labels, of which the larger is positive.
     block_rows : int, default=65536
-        Rows of a block, at most. It may have fewer, since it also ends where the text does. Moments of other
-        blocks differ by rounding, matrix-free weights by what the solver's ``tol`` leaves open.
+        Maximum number of rows in a block. Blocks also end where the text buffer ends. Changing it affects
+        moments only through rounding, and matrix-free weights within the solver's ``tol``.
     on_error : "stop" or "skip", default="stop"
-        Whether a line that cannot be read is an error, or is passed over and counted. A third label is an error
-        in any case, unless ``classes`` tells which two are meant.
+        Whether an invalid line raises an error, or is skipped and counted. A third label is always an error,
+        unless ``classes`` is given.
     extra : "error" or "ignore", default="error"
-        What to do about columns beyond ``n_features``: "ignore" leaves them out, for models without
-        weights for them. It needs ``n_features`` and ``zero_based``.
+        Whether columns beyond ``n_features`` raise an error or are ignored, as when scoring with a model that
+        has no weights for them. "ignore" requires ``n_features`` and ``zero_based``.
     group : "qid", optional
-        Query numbers (``qid:`` after the label) are groups: only pairs of rows of one query count. Each row
-        must have one then.
+        Use query ids (``qid:`` after the label) as groups: only pairs within a query count. Every row must then
+        have one.
     n_jobs : int, optional
-        Threads; None for as many as BLAS may use, -1 for all cores. The result is the same.
+        Number of threads; None for as many as BLAS may use, -1 for all cores. Does not affect the result.
     verbose : bool, default=False
         Show a progress bar on a terminal during the first pass.
 
@@ -78,20 +77,20 @@ class LibsvmSource:
     n_features : int
         Number of columns.
     classes : tuple
-        The negative and the positive label; several on one side are a tuple of labels.
+        Negative and positive label; a class of several labels is a tuple.
     zero_based : bool
         Whether the first column has index 0.
     n_rows : int or None
-        Number of rows; None if no first pass was needed.
+        Number of rows; None if no initial pass was needed.
     about_rows : int or None
-        About how many rows there are, by the size of the files and of the first lines; None for archives.
+        Estimated number of rows, from the size of the files and of the first lines; None for archives.
     skipped : Skipped
-        ``count`` and first ``examples`` of the lines passed over in the latest pass.
+        ``count`` and first ``examples`` of the lines skipped in the latest pass.
 
     Notes
     -----
-    Unless ``n_features``, ``zero_based`` and ``classes`` are all given, the files are read once to find them,
-    and errors come up then.
+    Unless ``n_features``, ``zero_based`` and ``classes`` are all given, the files are read once to determine
+    them, and invalid lines are reported then.
 
     Examples
     --------
@@ -165,7 +164,7 @@ class LibsvmSource:
 
     @property
     def has_groups(self) -> bool:
-        """Whether rows are of groups, which are their queries."""
+        """Whether rows have groups (query ids)."""
         return self._rules.grouped
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
@@ -178,9 +177,9 @@ class LibsvmSource:
         self.skipped = reading.skipped
 
     def column(self, name: str, argument: str | None = None) -> NDArray[Any]:
-        r"""Query numbers of the rows of the blocks, as texts: all that ``name`` may ask for is ``"qid"``.
+        r"""Query ids of all rows, as strings; the only valid ``name`` is ``"qid"``.
 
-        For another name, the error says which ``argument`` asked for it. Two passes and ``O(n)`` memory.
+        For another name, the error message refers to ``argument``. Two passes and ``O(n)`` memory.
 
         Examples
         --------
@@ -199,7 +198,7 @@ class LibsvmSource:
         return name_queries((path for path, _ in self._files), np.concatenate(keys))
 
     def fingerprint(self) -> dict[str, object]:
-        r"""What the blocks depend on: the files as they are now, and the settings.
+        r"""Fingerprint of the files in their current state and of the settings.
 
         See :func:`~mbauc.rows.source.fingerprint_of`. ``O(files)`` time.
 
@@ -230,7 +229,7 @@ class LibsvmSource:
 
     @property
     def layout(self) -> LibsvmLayout:
-        """How the files become columns: all that a model has to know of them."""
+        """Layout of the files, as stored in a model."""
         return LibsvmLayout(self.n_features, self.zero_based, "qid" if self.has_groups else None)
 
     def _note_queries(self, reading: Reading) -> None:
@@ -240,7 +239,7 @@ class LibsvmSource:
 
     @property
     def about_rows(self) -> int | None:
-        """About how many rows there are."""
+        """Estimated number of rows."""
         if self.n_rows is not None:
             return self.n_rows
         return estimate_rows(self._files)
@@ -253,7 +252,7 @@ class LibsvmSource:
 
 @dataclass(frozen=True)
 class LibsvmLayout:
-    """How LIBSVM text becomes columns: they have numbers.
+    """Layout of LIBSVM text, whose columns are numbered, as stored in a model.
 
     Attributes
     ----------
@@ -262,7 +261,7 @@ class LibsvmLayout:
     zero_based : bool
         Whether the first column has index 0.
     group : "qid" or None
-        Whether query numbers are groups, within which alone pairs count.
+        Whether query ids are groups, so that only pairs within a query count.
     """
 
     n_features: int
@@ -270,7 +269,7 @@ class LibsvmLayout:
     group: Literal["qid"] | None = None
 
     def source(self, paths: Any, classes: Any, **options: Any) -> LibsvmSource:
-        """Other files with the same columns; others are left out."""
+        """Source of other files with the same columns; further columns are ignored."""
         several = any(isinstance(side, tuple | list) for side in classes)  # some labels against all others
         return LibsvmSource(
             find_libsvm(paths),
@@ -283,20 +282,20 @@ class LibsvmLayout:
         )
 
     def unlabelled(self, paths: Any, classes: Any, **options: Any) -> UnlabelledLibsvm:
-        """Other files to be scored; labels may be any numbers."""
+        """Source of other files for scoring; labels may be any numbers."""
         return UnlabelledLibsvm(paths, self.n_features, self.zero_based, classes, **options)
 
     def feature_names(self) -> list[str]:
-        """The numbers of the columns, as they stand in the files."""
+        """The column numbers, as in the files."""
         first = 0 if self.zero_based else 1
         return [str(column) for column in range(first, first + self.n_features)]
 
     def scales(self) -> tuple[NDArray[np.float64], bool]:
-        """By what the numbers of each column were divided, and whether by standard deviations: by nothing."""
+        """Divisors of the columns, and whether they are standard deviations: columns are not scaled."""
         return np.ones(self.n_features), False
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
+        """The layout as a dict for JSON."""
         about: dict[str, Any] = {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
         return about if self.group is None else {**about, "group": self.group}
 
@@ -313,28 +312,29 @@ def read_libsvm(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> tuple[sp.csr_array, NDArray[Any]]:
-    r"""All rows of LIBSVM files at once.
+    r"""Read LIBSVM (svmlight) files into memory.
 
-    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row, and the text of a plain file
-    meanwhile; twice as much for compressed files and for several.
+    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row, and temporarily the text of a plain
+    file; twice as much for compressed or several files.
 
     Parameters
     ----------
     paths, n_features, zero_based, classes, positive
         As for :class:`LibsvmSource`.
     labels : "binary" or "raw", default="binary"
-        1 and 0 for positive and negative rows, or the numbers in the file, of which there may then be any.
+        "binary" returns 1 and 0 for positive and negative rows; "raw" returns the numbers in the file, of which
+        there may be any number.
     on_error : "stop" or "skip", default="stop"
-        Whether a line that cannot be read is an error, or is passed over; a warning says how many were.
+        Whether an invalid line raises an error or is skipped; a warning gives the number of skipped lines.
     n_jobs, verbose
         As for :class:`LibsvmSource`.
 
     Returns
     -------
     X : csr_array of shape (n, d)
-        Features, float64, sorted and without duplicates.
+        Features, float64, with sorted indices and no duplicates.
     y : ndarray of shape (n,)
-        Labels: int8, or float64 if they are raw.
+        Labels: int8, or float64 with ``labels="raw"``.
 
     Examples
     --------

@@ -50,24 +50,24 @@ from mbauc.runtime.ahead import map_ahead
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How CSV, TSV or Parquet files become columns and labels.
+    """Layout of tables (CSV, TSV or Parquet): encoding and roles of the columns, as stored in a model.
 
     Attributes
     ----------
     encoding : TableEncoding
-        How columns become numbers.
+        The fitted encoding of the columns.
     label : str or None
         Column of the labels; None if there are none.
     positive : tuple
-        Labels that count as positive, as the user said; empty if the larger one does.
+        Positive labels as given by the user; empty if the larger label is positive.
     weight : str or None
         Column of the weights.
     group : str or None
-        Column of the groups, within which alone pairs count.
+        Column of the groups, if only pairs within groups count.
     names : tuple of str or None
-        Names of the columns of text files that have no line of names, as the user said.
+        Column names given for text files without a header line.
     delimiter : str or None
-        What separates the fields of text files, as the user said; None if it is detected from the first lines.
+        Field delimiter given for text files; None if it is detected from the first lines.
     """
 
     encoding: TableEncoding
@@ -80,11 +80,11 @@ class TableLayout:
 
     @property
     def n_features(self) -> int:
-        """Number of columns that weights are for."""
+        """Number of encoded columns."""
         return self.encoding.n_features
 
     def source(self, paths: Paths | Any, classes: Any, **options: Any) -> TableSource:
-        """Other files, or a table in memory, with the same columns."""
+        """Source of other files, or of a table in memory, with the same columns."""
         return TableSource(
             paths,
             label=self.label,
@@ -98,7 +98,7 @@ class TableLayout:
         )
 
     def unlabelled(self, paths: Paths, classes: Any = None, **options: Any) -> TableSource:
-        """Other files with the same columns, to be scored; the label may be missing."""
+        """Source of other files with the same columns, for scoring; the label may be missing."""
         return TableSource(
             paths,
             label=None,
@@ -113,11 +113,11 @@ class TableLayout:
         return self.encoding.feature_names
 
     def scales(self) -> tuple[NDArray[np.float64], bool]:
-        """By what the numbers of each column were divided, and whether by standard deviations."""
+        """Divisors of the columns, and whether they are standard deviations."""
         return self.encoding.scales, self.encoding.standardised
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; ``names``, ``delimiter`` and ``group`` only where the user said them."""
+        """The layout as a dict for JSON; ``names``, ``delimiter`` and ``group`` only if they were given."""
         description = {
             "kind": "table",
             "encoding": self.encoding.to_dict(),
@@ -135,80 +135,81 @@ class TableLayout:
 
 
 class TableSource:
-    r"""Blocks of rows from CSV, TSV or Parquet files, or from a table in memory, as numbers.
+    r"""Out-of-core source of encoded rows from CSV, TSV or Parquet files, or from a table in memory.
 
-    What a column is is decided on the first 50,000 rows, and ``print(source.plan.describe())`` says what
-    and why; ``types``, ``ignore`` and ``id`` say otherwise. What has to be learned (one-hot categories, means,
-    scales) is learned in one pass when the source is made, and of numbers their moments come with it, so that a
-    linear fit does not read them again (:meth:`known_moments`); with ``encode="hash"``, ``scale=None`` and
-    ``missing="category"`` there is nothing to learn and that pass is saved. Then blocks stream, as often as
-    wanted, in the memory of a few of them.
+    Column types are inferred from the first 50,000 rows; ``print(source.plan.describe())`` lists them with the
+    reasons, and ``types``, ``ignore`` and ``id`` override them. The encoding (one-hot levels, means, scales) is
+    learned in one pass when the source is created. For numeric tables this pass also computes the moments, so
+    that a linear fit need not read the rows again (:meth:`known_moments`). With ``encode="hash"``,
+    ``scale=None`` and ``missing="category"`` there is nothing to learn and no such pass. Blocks can then be
+    iterated repeatedly, in the memory of a few of them.
 
     ``O(bytes)`` time a pass.
 
     Parameters
     ----------
     paths : path, sequence of paths, or table
-        A pandas or polars frame, an Arrow table or a dict of columns, the label among them; or files, folders,
-        patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``).
-        CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the columns of the first one; what
-        others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
-        they differ.
+        A pandas or polars frame, an Arrow table or a dict of columns, including the label; or files, folders,
+        glob patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``). CSV and
+        TSV may be compressed with gzip, bzip2 or xz. All files must have the columns of the first one; further
+        columns are ignored. Partition folders such as ``day=2014-10-21`` are columns as well, if they differ.
     label : str or None
-        Name of the label column; None for rows to score (:meth:`score_rows`), which need an ``encoding``.
+        Name of the label column; None for scoring only (:meth:`score_rows`), which requires ``encoding``.
     positive : label or collection of labels, optional
-        The positive ones; all others are negative. Without it there must be two, the larger of which is
-        positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
-        they are named here.
+        Positive label or labels; all others are negative. By default there must be two labels, of which the
+        larger is positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels,
+        unless they are named here.
     classes : (negative, positive), optional
-        Known from other data: then rows of one class alone are fine, and without ``positive`` a third label is
-        an error.
+        The labels, if known beforehand: then the data may have a single class, and without ``positive`` a third
+        label is an error.
     weight : str, optional
-        Name of a column with row weights.
+        Name of the column of row weights.
     group : str, optional
-        Name of a column of groups (queries, users, days), which is no feature: only pairs of rows of one group
-        count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
-        same key in all files, whatever its type there. A row without a group is an error.
+        Name of a column of groups (queries, users, days): only pairs within a group count. Not used as a
+        feature. Groups of the blocks are 64-bit hashes of the values; a number has the same hash in all files,
+        whatever its type. A row without a group is an error.
     cluster : str, optional
-        Name of a column of what rows belong to, which is no feature either: to hold whole clusters out.
+        Name of a column of clusters of dependent rows, for holding out whole clusters. Not used as a feature.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"text"`` (short free texts: words with ``encode="codes"``, a category
-        otherwise), ``"time"`` (becomes hour and weekday), ``"day-first"`` or ``"month-first"`` (a time as text,
-        with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which are left out.
+        Column types that override the inferred ones: ``"numeric"``, ``"category"``, ``"text"`` (short free
+        text: words with ``encode="codes"``, otherwise a category), ``"time"`` (becomes hour and weekday),
+        ``"day-first"`` or ``"month-first"`` (a time as text that ends with the year), or ``"group"``, ``"id"``,
+        ``"ignore"``, which are not features.
     ignore, id : sequence of str
-        Columns to leave out.
+        Columns not to use.
     encode : {"hash", "onehot", "codes"}, default="hash"
-        How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories has
-        nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column, but
-        for free texts, which become a column for each of their frequent words: numbers as they are, categories
-        as numbers of their levels, NaN where a value is missing; then ``signed``, ``missing`` and ``scale``
-        have no say, and few or round whole numbers are numeric.
+        Encoding of categories; see :class:`~mbauc.readers.TableEncoding`. ``"hash"`` (feature hashing) suits
+        many levels, ``"onehot"`` few, ``"codes"`` additive models. Without categories, ``"hash"`` is the same
+        as ``"onehot"``. ``"codes"`` keeps one column for each column, except for free text, which becomes a
+        column per frequent word: numbers unchanged, categories as integer codes, NaN for missing values;
+        ``signed``, ``missing`` and ``scale`` are then ignored, and integers that are few or round are numeric.
     hash_dim : int, optional
-        Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
-        columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
-        hashed; by default about ten for each of its distinct values, at most 2²⁴.
+        Number of hashed columns, at least 2. More columns mean fewer collisions, but exact moments of d columns
+        take ``8 d²`` bytes: 0.8 GB for the default of 10,000, as in the paper. With ``"codes"``, number of hash
+        slots for each hashed column; by default about ten per distinct value, at most 2²⁴.
     signed : bool, default=False
-        Whether hashed features have a sign.
+        Whether hashed features have a random sign, so that collisions cancel on average.
     missing : {"category", "mean"}, default="category"
-        ``"category"``: a missing number is 0 (after scaling), and an indicator of its own is 1.
-        ``"mean"``: it is the column's mean, without an indicator. A missing category is a category either way.
+        ``"category"``: a missing number is 0 (after scaling), with an indicator column. ``"mean"``: it is
+        imputed by the mean of the column, without an indicator. Missing categories are always a category of
+        their own.
     scale : {"standard", "max-abs", None}, default="standard"
-        How numeric columns are scaled; indicators are not. ``"standard"`` subtracts the mean as well.
+        Scaling of numeric columns, not of indicators. ``"standard"`` also subtracts the mean.
     max_categories : int, default=1000
-        One-hot columns that a category may have; its rarer values share one, ``(other)``. With ``"codes"``,
-        levels that a category may have; one with more is hashed.
+        Maximum number of one-hot columns of a category; its rarer values share one, ``(other)``. With
+        ``"codes"``, maximum number of levels; columns with more are hashed.
     block_rows : int, default=65536
-        Rows in a block, at most. Moments of other blocks differ by rounding, matrix-free weights by what the
-        solver's ``tol`` leaves open.
+        Maximum number of rows in a block. Changing it affects moments only through rounding, and matrix-free
+        weights within the solver's ``tol``.
     delimiter : str, optional
-        What separates fields; by default detected from the first lines.
+        Field delimiter; by default detected from the first lines.
     names : sequence of str or "auto", optional
-        Names of the columns of files without a header line; ``"auto"`` calls them c1, c2, ….
+        Column names for files without a header line; ``"auto"`` names them c1, c2, ….
     on_error : {"stop", "skip"}, default="stop"
-        Whether a row that cannot be used (wrong number of fields, no label, no number where one should
-        be) is an error, or left out and counted in ``skipped``.
+        Whether an invalid row (wrong number of fields, missing label, non-numeric value in a numeric column)
+        raises an error, or is skipped and counted in ``skipped``.
     encoding : TableEncoding, optional
-        An encoding learned earlier; then ``encode`` to ``max_categories`` have no say.
+        A fitted encoding to use; the parameters from ``encode`` to ``max_categories`` are then ignored.
     verbose : bool, default=False
         Show a progress bar on a terminal while learning.
 
@@ -217,21 +218,21 @@ class TableSource:
     n_features : int
         Number of columns of every block.
     classes : tuple
-        The negative and the positive label; several on one side are a tuple of labels.
+        Negative and positive label; a class of several labels is a tuple.
     plan : ColumnPlan
-        What each column is, and why.
+        Type of each column, and how it was inferred.
     names : list of str or None
-        Names of the columns of files without a header line, as given or counted.
+        Column names of files without a header line, as given or generated.
     encoding : TableEncoding
-        How columns become numbers; use it on other tables.
+        The fitted encoding of the columns, which can be applied to other tables.
     layout : TableLayout
-        How the files become columns and labels: all that a model has to know of them.
+        Layout of the files, as stored in a model.
     skipped : SkippedRows
-        What was left out of the latest pass.
+        The rows skipped in the latest pass.
     about_rows : int
         About how many rows there are.
     n_rows : int or None
-        Number of rows in the files, where they say so themselves (Parquet); None if one does not. With
+        Number of rows from the metadata of the files (Parquet); None for other formats. With
         ``on_error="skip"`` the blocks may have fewer.
 
     Examples
@@ -358,7 +359,7 @@ class TableSource:
 
     @property
     def encoding(self) -> TableEncoding:
-        """How columns become numbers."""
+        """The fitted encoding of the columns."""
         return self.layout.encoding
 
     @property
@@ -373,12 +374,12 @@ class TableSource:
 
     @property
     def has_groups(self) -> bool:
-        """Whether rows are of groups."""
+        """Whether rows have groups."""
         return self.layout.group is not None
 
     @property
     def n_rows(self) -> int | None:
-        """Number of rows in the files, skipped ones included; None if a file is text."""
+        """Number of rows in the files, including skipped ones; None if a file is text."""
         count = 0
         for table in self._reader.tables:
             if table.n_rows is None:
@@ -388,14 +389,14 @@ class TableSource:
 
     @property
     def about_rows(self) -> int:
-        """About how many rows there are; of text files by the first megabyte of each. ``O(files)`` time."""
+        """Estimated number of rows, for text files from the first megabyte of each. ``O(files)`` time."""
         return sum(table.about_rows for table in self._reader.tables)
 
     def fingerprint(self) -> dict[str, object]:
-        r"""What the blocks depend on: the files as they were when the source was made, and the settings.
+        r"""Fingerprint of the files, as they were when the source was created, and of the settings.
 
-        See :func:`~mbauc.rows.source.fingerprint_of`. The encoding enters by its SHA-256. A file that has
-        changed since is an error in the next pass. ``O(files + d)`` time.
+        See :func:`~mbauc.rows.source.fingerprint_of`. The encoding is included by its SHA-256. A file that has
+        changed since then is an error in the next pass. ``O(files + d)`` time.
 
         Examples
         --------
@@ -427,7 +428,7 @@ class TableSource:
         }
 
     def on(self, paths: Paths | Any) -> TableSource:
-        r"""Other files read in the same way: the same encoding and the same classes. For test data.
+        r"""Source of other files with the same encoding and classes, such as test data.
 
         Examples
         --------
@@ -449,10 +450,10 @@ class TableSource:
         return other
 
     def known_moments(self) -> PairMoments | None:
-        """Moments of all pairs of the rows, where they were added up while scales were learned; else None.
+        """Moments of all pairs, if they were computed while the encoding was learned; otherwise None.
 
-        So they are for a table of up to 128 columns, all of them numbers of which none is missing, without
-        groups, whose encoding is learned from it. Nothing is read; files that have changed since are an error.
+        Available for numeric tables of up to 128 columns without missing values and groups, whose encoding was
+        learned from them. The files are not read again; files that have changed since then are an error.
         """
         if self._moments is not None:
             for table in self._reader.tables:
@@ -472,7 +473,7 @@ class TableSource:
         return pack_block(self.encoding.matrix(rows.features), y, rows.weight, mark_keys(rows.groups))
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
-        """Labels, scores x'w, weights and groups, block by block; faster than to make the matrices."""
+        """Labels, scores x'w, weights and groups block by block, faster than through matrices."""
         for rows, y in self._labelled_rows():
             scores = self.encoding.scores(rows.features, coef)
             yield pack_scores(y, scores, rows.weight, mark_keys(rows.groups))
@@ -480,16 +481,16 @@ class TableSource:
     def score_rows(
         self, coef: NDArray[np.float64], keep: Sequence[str] = (), features: RowMap | None = None
     ) -> Iterator[NumberedScores]:
-        """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.
+        """Row numbers, scores x'w and selected raw columns, block by block; labels are not needed.
 
         Parameters
         ----------
         coef : ndarray of shape (n_features,)
-            Weights, of the columns or of ``features``.
+            Weights of the columns, or of ``features``.
         keep : sequence of str, default=()
-            Columns to pass on. If there are no rows, one block without any has their types.
+            Raw columns to return. Without any rows, one empty block has their types.
         features : FeatureMap, optional
-            What the columns become before weights are applied.
+            Encoding of the columns as features, applied before the weights.
         """
         self._reader.check_columns({"keep": keep})
         return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep), features)
@@ -509,9 +510,9 @@ class TableSource:
             yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
 
     def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
-        """Numbers of the rows, their columns not yet encoded, and columns of the files to ``keep`` as they are.
+        """Row numbers, columns before encoding, and the raw columns to ``keep``, block by block.
 
-        Labels are not needed. If there are no rows, one block without any has the types of what is kept.
+        Labels are not needed. Without any rows, one empty block has the types of the columns kept.
         """
         self._reader.check_columns({"keep": keep})
         passed, none = PassedColumns.of(self._reader.tables, keep), True
@@ -522,12 +523,12 @@ class TableSource:
             yield NumberedRows(np.empty(0, dtype=np.int64), Features(0, {}, {}), passed.nothing)
 
     def column(self, name: str, argument: str | None = None) -> NDArray[Any]:
-        r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
+        r"""Values of any column of the files for the rows of the blocks, such as for splits by time or group.
 
-        Numbers where all values are, times where Arrow knows them as such, texts otherwise. Texts stay texts
-        where numbers would not be exact (16 digits and more, leading zeros), where two texts would become one
-        number (1.1 and 1.10), and where one spells a missing number (NA). One pass and ``O(n)`` memory.
-        If there is no such column, the error says which ``argument`` asked for it.
+        Numbers if all values are numeric, times if Arrow recognises them, otherwise strings. Values stay
+        strings if numbers would not be exact (16 digits or more, leading zeros), if two strings would become
+        the same number (1.1 and 1.10), and if one denotes a missing number (NA). One pass and ``O(n)`` memory.
+        If there is no such column, the error message refers to ``argument``.
 
         Examples
         --------
@@ -541,10 +542,10 @@ class TableSource:
         return read_column(self._reader, name, self._report(), argument)
 
     def column_deviations(self, coef: NDArray[np.float64]) -> dict[str, float]:
-        r"""By how much each column of the table moves the scores: the standard deviation of what it adds.
+        r"""Importance of each column of the table: the standard deviation of its contribution to the scores.
 
-        All indicators of a category, hashed or not, count together, and so do a number and its missing values.
-        Weights of rows count. One pass.
+        Indicators of a category are combined, hashed or not, and so are a number and its missing-value
+        indicator. Row weights are used. One pass.
 
         Examples
         --------
@@ -573,17 +574,17 @@ class TableSource:
     def slot_contents(
         self, columns: Sequence[int], *, rows: int | None = None
     ) -> dict[int, list[tuple[str, str, int]]]:
-        r"""Which values share hashed columns: for each column (name, value, rows), the most frequent first.
+        r"""Values that share hashed columns: for each column (name, value, rows), most frequent first.
 
-        One more pass; the first 200,000 rows are known after any pass, if their texts take less than 32 MB.
-        Memory for the values that are asked for.
+        Makes one more pass; the first 200,000 rows are available after any pass, if their text takes less than
+        32 MB. Memory for the values of the requested columns.
 
         Parameters
         ----------
         columns : sequence of int
             Columns of the blocks, such as those with the largest weights.
         rows : int, optional
-            Stop after the block with this row; by default all rows are looked at.
+            Stop after the block that contains this row; by default all rows are read.
 
         Examples
         --------

@@ -31,7 +31,7 @@ _EXACT = 1e-12
 def solve_elastic_net(
     sigma: Array, mu: Array, penalty: Penalty, *, tol: float = 1e-6, max_iter: int = 1000
 ) -> Solution:
-    """Minimise Eq. (14) for one l1 and one l2; see :func:`elastic_net_path`.
+    """Elastic net from Σ and μ: minimise Eq. (14) for one l1 and one l2; see :func:`elastic_net_path`.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def elastic_net_path(
     tol: float = 1e-6,
     max_iter: int = 1000,
 ) -> list[Solution]:
-    """Minimise Eq. (14) for each l1, from the largest down, each starting from the one before.
+    """Elastic-net path from Σ and μ: minimise Eq. (14) for a sequence of l1, with warm starts.
 
-    From l1 = max|μ| on the solution is exactly zero. ``O(d³/3)`` once, then ``O(d · support)`` a sweep.
+    For l1 ≥ max|μ| the solution is exactly zero. ``O(d³/3)`` once, then ``O(d · support)`` per sweep.
 
-    The quadratic is written as a least-squares problem in d rows through a root of Σ + l2, which is what
-    scikit-learn's ``enet_path`` with a Gram matrix solves. From the support it finds, a few exact steps on
-    active sets lead to full precision.
+    The quadratic is rewritten as a least-squares problem with d rows through a square root of Σ + l2 and solved
+    by scikit-learn's ``enet_path`` with a precomputed Gram matrix. A few exact active-set steps from its
+    support then give full precision.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def elastic_net_path(
     factors : ndarray of shape (d,)
         Penalty factor of each feature; 0 leaves it unpenalised.
     tol : float, default=1e-06
-        Largest ``optimality`` of the :class:`Solution` to accept without a warning.
+        Tolerance on the ``optimality`` of the :class:`Solution`; a warning is raised if it is not reached.
     max_iter : int, default=1000
-        Largest number of sweeps over the features.
+        Maximum number of sweeps over the features.
 
     Returns
     -------

@@ -22,9 +22,9 @@ _SINGULAR = 16 * np.finfo(np.float64).eps
 
 
 def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
-    """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ². ``O(d³/3)``.
+    """Ridge from Σ and μ: minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ². ``O(d³/3)``.
 
-    Where Σ + l2·diag(f) is singular the solution of smallest norm is returned, with a warning.
+    If Σ + l2·diag(f) is singular, the minimum-norm solution is returned, with a warning.
 
     Examples
     --------
@@ -61,9 +61,9 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
 
 
 class RidgePath:
-    """Solutions for many values of l2 from one eigendecomposition.
+    """Ridge solutions for many values of l2 from one eigendecomposition.
 
-    Factorise once, ``O(d³)``; each further l2 costs ``O(d²)``.
+    ``O(d³)`` once, then ``O(d²)`` for each l2.
 
     Parameters
     ----------
@@ -92,19 +92,19 @@ class RidgePath:
         self._rotated = self._vectors.T @ (self._reduced.mu / self._root)
 
     def coefficients(self, l2: ArrayLike) -> Array:
-        """Weights for each l2, shape (number of values, d); at l2 = 0 the ones of smallest norm."""
+        """Weights for each l2, shape (number of values, d); for l2 = 0 the minimum-norm solution."""
         column = np.atleast_1d(np.asarray(l2, dtype=np.float64))[:, None]
         inner = (self._rotated * pseudo_inverse(self._values, column)) @ self._vectors.T
         return self._reduced.restore(inner / self._root)
 
     @property
     def spectrum(self) -> Spectrum:
-        """What :func:`~mbauc.solvers.leave_one_out.choose_l2` needs to know."""
+        """Spectrum of Σ, the input of :func:`~mbauc.solvers.leave_one_out.choose_l2`."""
         values = np.maximum(self._values, 0.0)
         return Spectrum(values, np.ones_like(values), self._rotated**2, self._reduced.free, self._reduced.gain)
 
     def solve(self, l2: float) -> Solution:
-        """Solution with its certificate for one l2."""
+        """Solution for one l2, with its optimality."""
         w = self.coefficients(l2)[0]
         return certify(Penalty(0.0, float(l2), self._factors), self._mu, w, self._sigma @ w, 1)
 

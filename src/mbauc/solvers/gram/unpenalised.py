@@ -11,16 +11,16 @@ Array = NDArray[np.float64]
 
 
 class Reduced:
-    """The problem in the penalised features alone.
+    """Elimination of the unpenalised features from Eq. (14) by the Schur complement.
 
-    Given the penalised weights, the unpenalised ones solve a linear system; put back into Eq. (14), what
-    is left is the same kind of problem in the Schur complement of Σ. ``O(u³ + u d²)`` for u unpenalised
-    features, nothing for none.
+    Given the penalised weights, the unpenalised ones solve a linear system. Substituting them into Eq. (14)
+    leaves a problem of the same form with the Schur complement of Σ. ``O(u³ + u d²)`` for u unpenalised
+    features, no cost for none.
 
     Attributes
     ----------
     sigma, mu : ndarrays of shape (p, p) and (p,)
-        The moments of the reduced problem; those given where every feature is penalised.
+        Moments of the reduced problem; the original ones if all features are penalised.
     factors : ndarray of shape (p,)
         Penalty factors of the penalised features.
     free : int

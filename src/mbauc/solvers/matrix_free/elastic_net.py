@@ -35,10 +35,11 @@ def solve_elastic_net_matrix_free(
     resume: Mapping[str, Array] | None = None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Minimise Eq. (14) with products Σv alone (:class:`~mbauc.solvers.matrix_free.face_descent.FaceDescent`).
+    """Matrix-free elastic net: minimise Eq. (14) using only products Σv.
 
-    ``O(d)`` memory (about 18 vectors) and time beside each product. If l1 is so large that the weights
-    are zero, no product is taken.
+    Algorithm: :class:`~mbauc.solvers.matrix_free.face_descent.FaceDescent`. ``O(d)`` memory (about 18 vectors),
+    and ``O(d)`` time in addition to each product. If l1 is so large that all weights are zero, no product is
+    needed.
 
     Parameters
     ----------
@@ -47,25 +48,25 @@ def solve_elastic_net_matrix_free(
     penalty : Penalty
         l1, l2 and a factor for each feature; 0 leaves a feature unpenalised.
     tol : float, default=1e-06
-        Largest excess risk to accept without a warning: how far R(w) = 1 - 2w'μ + w'Σw + 2 penalty(w) may be
-        above its minimum. Below 1e-5 that is certain, by :func:`~mbauc.solvers.gap.excess_risk_bound`; from
-        there on it is estimated by what the latest eight products have lowered R by.
+        Tolerance on the optimality gap of R(w) = 1 - 2w'μ + w'Σw + 2 penalty(w); a warning is raised if it is
+        not reached. Below 1e-5 the gap is bounded by :func:`~mbauc.solvers.gap.excess_risk_bound`; from there
+        on it is estimated from the decrease of R over the latest eight products.
     max_iter : int, default=1000
-        Largest number of products, that of the check at the end included.
+        Maximum number of products, including the final check.
     start : ndarray of shape (d,), optional
-        Weights to start from, such as the solution of a similar penalty; zero if not given.
+        Initial weights (warm start), such as the solution for a similar penalty; by default zero.
     resume : mapping, optional
-        A state that ``watch`` was given on the same problem: the run resumes, to the same bits as if it had
-        never stopped. Takes the place of ``start``.
+        State passed to ``watch`` on the same problem, from which to resume, with bit-identical results.
+        Overrides ``start``.
     watch : callable, optional
-        ``watch(state, iteration, excess_risk, auc)`` after each step, of one product each. ``state`` holds
-        arrays in use: copy what is to be kept.
+        Callback ``watch(state, iteration, excess_risk, auc)`` after each step of one product. ``state``
+        contains arrays in use: copy what is to be kept.
 
     Returns
     -------
     Solution
-        ``iterations`` is the number of products; ``excess_risk`` the estimate, ``excess_bound`` the bound. It,
-        the objective and the optimality come from a fresh product.
+        ``iterations`` is the number of products; ``excess_risk`` the estimated gap, ``excess_bound`` its bound.
+        Bound, objective and optimality are computed from a final product.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def elastic_net_path_matrix_free(
     max_iter: int = 1000,
     watch: Watch | None = None,
 ) -> list[Solution]:
-    """Minimise Eq. (14) for each l1, from the largest down, each starting from the one before.
+    """Matrix-free elastic-net path: minimise Eq. (14) for a sequence of l1, with warm starts.
 
     Parameters
     ----------

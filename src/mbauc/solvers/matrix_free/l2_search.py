@@ -245,7 +245,7 @@ class L2Search:
 def search_l2(
     products: SymmetricOperator, factors: Array, sizes: tuple[float, float], n_features: int
 ) -> float:
-    """The l2 that :func:`mbauc.solvers.choose_l2` would choose, from some dozens of products.
+    """Matrix-free approximation of :func:`mbauc.solvers.choose_l2`, from some dozens of products.
 
     Parameters
     ----------

@@ -99,13 +99,13 @@ def solve_ridge_matrix_free(
     resume: dict[str, Any] | None = None,
     watch: Watch = ignore_state,
 ) -> Solution:
-    """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
+    """Matrix-free ridge: minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients.
 
-    Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum and certain to be within 100 times that. The estimate extrapolates the slower of the latest two
-    rates at which directions have brought less and less. An excess costs about half as much AUC
-    (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most, and
-    ``Solution.excess_risk`` is never less than a hundredth of that.
+    Stops when the optimality gap of the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to
+    be at most ``tol`` and proven to be at most 100 times that. The estimate extrapolates the slower of the
+    latest two rates of decrease. The loss of AUC is about half the gap (:func:`mbauc.solvers.gap.auc_loss`).
+    ``Solution.excess_bound`` is the bound, and ``Solution.excess_risk``, the estimate, is at least a hundredth
+    of it.
 
     Parameters
     ----------
@@ -114,13 +114,13 @@ def solve_ridge_matrix_free(
     penalty : Penalty
         l2 and the factors; l1 must be 0.
     tol : float, default=0.0001
-        Excess risk to accept.
+        Tolerance on the optimality gap.
     max_iter : int, default=1000
-        Most products to spend.
+        Maximum number of products.
     resume : dict, optional
-        A state that ``watch`` was called with, to resume from to the same bits.
+        State passed to ``watch``, from which to resume, with bit-identical results.
     watch : callable
-        Called with ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
+        Callback with ``(state, products so far, estimated gap, binormal AUC)`` after each product.
 
     Examples
     --------
@@ -144,9 +144,9 @@ def ridge_path_matrix_free(
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> list[Solution]:
-    """Solutions for each l2; all share the directions found on the way.
+    """Matrix-free ridge solutions for several l2, which share their search directions.
 
-    Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
+    Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` applies to each l2.
     """
     walked = walk_ridge_path(products, l2, factors, tol=tol, max_iter=max_iter)
     solutions = {solution.l2: solution for solution in walked}
@@ -175,30 +175,30 @@ def solve_ridge_auto(
     resume: dict[str, Any] | None = None,
     watch: Watch = ignore_state,
 ) -> Solution:
-    """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
+    """Matrix-free ridge with automatic l2, selected by the criterion of :func:`mbauc.solvers.choose_l2`.
 
-    Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.effective_rows` has
-    it), l2 is chosen by Lanczos quadrature, with bounds on both sides. Where they are fewer, directions are
-    added to a subspace instead; the risk for every l2 is known within it, so l2 is chosen again after each
-    product. If the subspace is full and the risk around the choice is not known, quadrature takes over, for up
-    to 200 steps from each of its vectors; a choice that is uncertain even then is warned of. ``max_iter`` is
-    for what comes after the choice.
+    If there are more columns than a fifth of the rows (by :func:`~mbauc.solvers.leave_one_out.effective_rows`),
+    l2 is selected by Lanczos quadrature, with two-sided bounds. Otherwise search directions are added to a
+    subspace, within which the risk is known for every l2, and l2 is selected again after each product. If the
+    subspace is full before the risk around the selected l2 is known, quadrature is used, with up to 200 steps
+    from each of its vectors; a selection that is still uncertain causes a warning. ``max_iter`` applies to the
+    iterations after the selection.
 
     Parameters
     ----------
     products, factors
         As for :func:`solve_ridge_matrix_free`.
     sizes : (float, float)
-        Rows of each class.
+        Number of rows of each class.
     n_features : int
-        Columns of the data, those that never occur included.
+        Number of columns of the data, including those that never occur.
     tol, max_iter, resume, watch
         As for :func:`solve_ridge_matrix_free`.
 
     Returns
     -------
     Solution
-        Its ``l2`` is the one that was chosen.
+        With the selected ``l2``.
     """
     run = _Run(products, factors, tol, max_iter, watch)
     criterion = Criterion(products, factors, sizes, n_features)

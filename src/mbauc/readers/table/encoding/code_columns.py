@@ -18,26 +18,27 @@ from mbauc.readers.table.columns.values import Texts
 
 @dataclass(frozen=True)
 class CodeColumn:
-    """What the numbers in one column of a matrix of codes mean; NaN is a missing value in all of them.
+    """Meaning of one column of a matrix of codes (``encode="codes"``); NaN is always a missing value.
 
-    A numeric column has neither ``levels`` nor ``hashed``: its numbers are values. A category has either. A
-    column of free texts becomes several numeric ones, which have a ``word``.
+    A numeric column has neither ``levels`` nor ``hashed``; its entries are values. A categorical column has one
+    of them. A column of free text becomes several numeric columns, each with a ``word``.
 
     Attributes
     ----------
     name : str
-        Name of the table's column, for parts of times with the part (``hour.weekday``), for words of free texts
-        with the word (``title has "refund"``).
+        Name of the column in the table, with the part for times (``hour.weekday``) and with the word for free
+        text (``title has "refund"``).
     levels : tuple of str or None
-        Texts that the codes 0, 1, … stand for; the code after the last is any other text.
+        Categories with the codes 0, 1, …; the code after the last stands for any other value.
     hashed : int or None
-        Number of slots that texts are hashed into; a code is a slot.
+        Number of hash slots; a code is a slot.
     n_texts : int or None
-        About how many distinct texts were hashed in training; None if that is not known, as from a file.
+        Estimated number of distinct values hashed in training; None if unknown, as from a file.
     source : str or None
-        Name of the table's column of free texts whose words it tells; None for all others.
+        For a word of free text, name of the column in the table; otherwise None.
     word : str or None
-        The word that is there (1) or not (0); empty for the number of words, None for all others.
+        The word whose presence (1) or absence (0) the column gives; empty for the number of words, None for
+        other columns.
 
     Examples
     --------
@@ -56,23 +57,23 @@ class CodeColumn:
 
     @property
     def reads(self) -> str:
-        """Name of the texts or numbers that it is made of."""
+        """Name of the column or part that it is computed from."""
         return self.name if self.source is None else self.source
 
     @property
     def is_numeric(self) -> bool:
-        """Whether its numbers are values, not codes."""
+        """Whether entries are values instead of codes."""
         return self.levels is None and self.hashed is None
 
     @property
     def n_codes(self) -> int:
-        """Codes that may occur, that of other texts among them; 0 for a numeric column."""
+        """Number of codes, including that of unseen values; 0 for a numeric column."""
         if self.levels is not None:
             return len(self.levels) + 1
         return self.hashed or 0
 
     def describe(self) -> str:
-        """What its numbers are, in words."""
+        """Describe the entries in words."""
         if self.levels is not None:
             return f"{len(self.levels):,} level{'s' if len(self.levels) != 1 else ''}"
         if self.word is not None:
@@ -86,7 +87,7 @@ class CodeColumn:
         return f"{slots} ({shared:.1%} of values share one)"
 
     def write_codes(self, texts: Texts, out: NDArray[np.float64]) -> None:
-        """Write the codes of some rows. ``O(rows)`` time, and a look-up for each distinct text."""
+        """Write the codes of a block of rows. ``O(rows)`` time, and one look-up for each distinct value."""
         if self.hashed is not None:
             table = (hash_keys(self.name, texts.values, self.hashed) >> 1).astype(np.float64)
             lengths = pyarrow("compute").binary_length(texts.values).to_numpy(zero_copy_only=False)
@@ -101,14 +102,14 @@ class CodeColumn:
         table.take(texts.codes, out=out, mode="wrap")
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
+        """The attributes as a dict for JSON."""
         levels = None if self.levels is None else list(self.levels)
         words = {} if self.source is None else {"source": self.source, "word": self.word}
         return {"name": self.name, "levels": levels, "hashed": self.hashed, **words}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> CodeColumn:
-        """What :meth:`to_dict` gave."""
+        """Restore from the output of :meth:`to_dict`."""
         levels = description["levels"]
         return cls(
             description["name"],

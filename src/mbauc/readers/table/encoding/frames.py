@@ -26,35 +26,34 @@ def learn_table_codes(
     max_categories: int = MAX_CATEGORIES,
     hash_dim: int | None = None,
 ) -> TableEncoding:
-    """How a table in memory becomes a matrix of codes, as ``TableSource(encode="codes")`` does it for files.
+    """Learn the encoding of a table in memory as codes, as ``TableSource(encode="codes")`` does for files.
 
-    Columns of texts and categoricals are categories, columns of floating-point numbers are numeric. Whole
-    numbers are numeric, too, unless they look like codes of more than 32 values. Times become hour and weekday,
-    short free texts a column of 0 and 1 for each of their frequent words. Serial numbers and texts that differ
-    in nearly every row are ids and left out. What a column is is decided on the first 50,000 rows; levels are
+    Text and categorical columns are categories, floating-point columns are numeric. Integer columns are numeric
+    as well, unless they look like codes with more than 32 values. Times become hour and weekday; short free
+    text becomes a binary column for each frequent word. Serial numbers, and texts with a different value in
+    nearly every row, are ids and dropped. Column types are inferred from the first 50,000 rows; levels are
     learned from all rows.
 
-    ``O(n)`` time for each column, and no memory beyond a block and the levels.
+    ``O(n)`` time per column; memory for one block and the levels.
 
     Parameters
     ----------
     table : Arrow table, pandas or polars frame, or dict of columns
         Features, without the label.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"text"``, ``"time"``, or ``"group"``, ``"id"``, ``"ignore"``, which are
-        left out.
+        Column types that override the inferred ones: ``"numeric"``, ``"category"``, ``"text"``, ``"time"``, or
+        ``"group"``, ``"id"``, ``"ignore"``, which are not features.
     ignore : sequence of str, default=()
-        Columns to leave out.
+        Columns not to use.
     max_categories : int, default=1000
-        Levels that a category may have; one with more is hashed.
+        Maximum number of levels of a category; columns with more are hashed.
     hash_dim : int, optional
-        Slots of each column that is hashed; by default about ten for each of its distinct values, at most 2²⁴.
+        Number of hash slots for each hashed column; by default about ten per distinct value, at most 2²⁴.
 
     Returns
     -------
     TableEncoding
-        Its ``transform`` makes the matrix, of this table or another one; ``code_columns`` says what its
-        columns mean.
+        ``transform`` encodes this or another table as a matrix; ``code_columns`` describes its columns.
 
     Examples
     --------

@@ -50,10 +50,11 @@ class NumberEntries(NamedTuple):
 
 
 class TableEncoding:
-    r"""How the columns of a table become a matrix: learned once, applied to any table with these columns.
+    r"""Fitted encoding of the columns of a table as a numeric matrix.
 
-    Made by :class:`~mbauc.readers.TableSource`; :meth:`to_dict` and :meth:`from_dict` store it and load it.
-    Numeric columns come as they are or scaled, categories one-hot, hashed or as codes.
+    Created by :class:`~mbauc.readers.TableSource`; stored and restored by :meth:`to_dict` and
+    :meth:`from_dict`. Numeric columns are optionally scaled; categories are one-hot encoded, hashed or encoded
+    as integer codes.
 
     - **Hashed**: the numeric columns come first, in columns of their own, so that no category can collide
       with a large number. Then ``hash_dim`` columns follow, shared by all categories
@@ -76,17 +77,17 @@ class TableEncoding:
     Attributes
     ----------
     columns : tuple of Column
-        The columns that are used, and how their values are read.
+        The columns used, and how their values are parsed.
     features : tuple of NumericFeature and CategoryFeature
-        What they become; empty if they become codes.
+        Their encodings; empty for codes.
     code_columns : tuple of CodeColumn
-        What the columns of a matrix of codes mean; empty for other matrices.
+        Meaning of the columns of a matrix of codes; otherwise empty.
     hash_dim : int or None
         Number of hashed columns; None if there are none.
     signed : bool
         Whether hashed features have signs.
     other_columns : tuple of str
-        Columns that the table had and that are not used.
+        Unused columns of the training table.
     starts : list of int
         First column of the matrix for each feature, and the first hashed one.
     n_features : int
@@ -156,7 +157,7 @@ class TableEncoding:
         return names + [f"hash#{slot}" for slot in range(self.hash_dim or 0)]
 
     def describe_widths(self) -> dict[str, str]:
-        """What each column of the table becomes, in words."""
+        """Describe the encoding of each column in words."""
         widths: dict[str, str] = {}
         if self.code_columns:
             return {column.name: describe_codes(self.codes_of(column)) for column in self.columns}
@@ -173,13 +174,13 @@ class TableEncoding:
         return widths
 
     def codes_of(self, column: Column) -> list[CodeColumn]:
-        """The columns of codes that a column of the table became, in their order."""
+        """The columns of codes that encode a column of the table, in order."""
         names = column.text_names or [column.name]
         return [self.code_columns[place] for name in names for place in self._code_places.get(name, ())]
 
     @property
     def scales(self) -> NDArray[np.float64]:
-        """By what numbers were divided, for each column of the matrix; 1 for categories. ``O(d)``."""
+        """Divisor of each column of the matrix; 1 for categories. ``O(d)``."""
         scales = np.ones(self.n_features)
         for feature, start in self._placed_features():
             if isinstance(feature, NumericFeature):
@@ -188,16 +189,16 @@ class TableEncoding:
 
     @property
     def standardised(self) -> bool:
-        """Whether numbers were centred, which goes with their standard deviations as scales."""
+        """Whether numeric columns were standardised (centred, and divided by their standard deviations)."""
         return any(isinstance(feature, NumericFeature) and feature.center != 0 for feature in self.features)
 
     @property
     def first_hashed(self) -> int:
-        """Column of the matrix from which on they are hashed; ``n_features`` if none are."""
+        """First hashed column of the matrix; ``n_features`` if there are none."""
         return self.starts[-1]
 
     def known_levels(self) -> dict[str, tuple[str, ...]]:
-        """The values of each category of which all were kept."""
+        """The levels of each category whose levels were all kept."""
         names = {column.name for column in self.columns if column.kind == "category"}
         found = {code.name: code.levels for code in self.code_columns if code.levels is not None}
         for feature in self.features:
@@ -208,15 +209,15 @@ class TableEncoding:
     # -- use -----------------------------------------------------------------------------------------
 
     def transform(self, table: Any, *, extra: str = "error") -> Any:
-        """The matrix of a table.
+        """Encode a table as a matrix.
 
         Parameters
         ----------
         table : Arrow table, pandas or polars frame, or dict of columns
-            With the columns that were learned, in any order. Those that the first table had and that are not
-            used (labels, ids) may be there or not.
+            Table with the training columns in any order. Unused columns of the training table (labels, ids) are
+            optional.
         extra : {"error", "ignore"}, default="error"
-            What to do about columns that the first table did not have.
+            Whether columns that were not in the training table raise an error or are ignored.
 
         Returns
         -------
@@ -245,7 +246,7 @@ class TableEncoding:
         return X
 
     def matrix(self, features: Features) -> Any:
-        """The matrix of features that were read already."""
+        """Encode features that have already been read."""
         if self.code_columns:
             codes = np.empty((features.rows, self.n_features), order="F")
             self._write_codes(features, codes)
@@ -308,9 +309,9 @@ class TableEncoding:
     def column_scores(
         self, features: Features, coef: NDArray[np.float64]
     ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """What each column of the table adds to the scores of the rows, hashed or not; they sum to ``scores``.
+        """Contribution of each column of the table to the scores, hashed or not; they sum to ``scores``.
 
-        Missing numbers, and the parts of a time, belong to their column. A new array each, ``O(n)`` time.
+        Missing-value indicators and parts of a time belong to their column. New arrays, ``O(n)`` time each.
         """
         from mbauc.readers.table import kernels
 
@@ -328,9 +329,9 @@ class TableEncoding:
     def column_deviations(
         self, X: Any, coef: NDArray[np.float64], weight: NDArray[np.float64] | None = None
     ) -> dict[str, float]:
-        """Standard deviations of what columns of the table add to scores, from their matrix.
+        """Standard deviation of the contribution of each column of the table to the scores, from the matrix.
 
-        Columns that were hashed cannot be told apart there and are not in it.
+        Hashed columns are not included, because they cannot be separated in the matrix.
         """
         added: dict[str, NDArray[np.float64]] = {}
         for name, own in self._owned_columns():
@@ -341,9 +342,9 @@ class TableEncoding:
         }
 
     def column_means(self, means: NDArray[np.float64], coef: NDArray[np.float64]) -> dict[str, float]:
-        """What columns of the table add to scores on average, given means of the columns of the matrix.
+        """Mean contribution of each column of the table to the scores, given means of the matrix columns.
 
-        Hashed values, which share columns, count as 0.
+        The contribution of hashed values, which share columns, is taken to be 0.
         """
         found = dict.fromkeys((column.name for column in self.columns), 0.0)
         for name, own in self._owned_columns():
@@ -362,7 +363,7 @@ class TableEncoding:
                 yield owner[feature.name], slice(start, start + feature.width)
 
     def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
-        """What falls into hashed columns: (column, name, value, rows), a value perhaps more than once."""
+        """Values in hashed columns as (column, name, value, rows); a value may occur more than once."""
         for one in self.encode(features):
             if isinstance(one, NumberEntries):
                 continue
@@ -375,14 +376,14 @@ class TableEncoding:
     def encode(
         self, features: Features, out: Iterable[NDArray[np.float64]] | None = None
     ) -> Iterator[NumberEntries | CodedEntries]:
-        """What each column becomes, in the order of the features: the one walk that all else consumes.
+        """Iterate over the encoded features in order.
 
         Parameters
         ----------
         features : Features
             Rows that were read.
         out : arrays, one for each numeric column, optional
-            Where the numbers of each numeric column go; by default the next column overwrites them.
+            Output arrays for the numeric columns; by default one buffer is reused for all columns.
         """
         if self.code_columns:
             raise ValueError(
@@ -427,7 +428,7 @@ class TableEncoding:
     # -- to a file and back --------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as numbers, texts, lists and dicts, for JSON."""
+        """The encoding as a dict for JSON."""
         columns = [
             {"name": c.name, "kind": c.kind, "spelling": c.spelling, "form": c.form} for c in self.columns
         ]
@@ -447,12 +448,12 @@ class TableEncoding:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> TableEncoding:
-        """What :meth:`to_dict` gave.
+        """Restore an encoding from the output of :meth:`to_dict`.
 
         Raises
         ------
         ValueError
-            If it is something else, or of a later version.
+            If the argument is invalid, or from a later version.
         """
         if not isinstance(description, Mapping) or description.get("format") != _FORMAT:
             raise ValueError(f"expected a dict with format {_FORMAT!r}, as TableEncoding.to_dict gives.")
