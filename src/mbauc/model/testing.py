@@ -41,15 +41,34 @@ class Tested:
 
     @classmethod
     def join(cls, parts: list[Tested]) -> Tested | None:
-        """Rows of several tests as one; None without any."""
-        if not parts:
-            return None
+        """Rows of several tests as one; None without any.
+
+        Each fold has a model of its own. Where a fold holds out high rows by chance, its model was trained on
+        lower ones and scores lower, so that scores of several folds rank worse together than each by itself:
+        about 0.46 instead of 0.5 for 200 rows of noise. So folds are shifted to one midpoint of their classes.
+        """
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        midpoints = np.array([part.midpoint for part in parts])
+        common = float(np.average(midpoints, weights=[part.y.size for part in parts]))
+        shifted = [replace(part, s=part.s + (common - own)) for part, own in zip(parts, midpoints, strict=True)]
 
         def joined(name: str) -> Any:
-            values = [getattr(part, name) for part in parts]
+            values = [getattr(part, name) for part in shifted]
             return None if any(one is None for one in values) else np.concatenate(values)
 
         return cls(*(joined(field.name) for field in fields(cls)))
+
+    @property
+    def midpoint(self) -> float:
+        """Half way between the mean scores of the classes; the mean of a class that is alone."""
+        means = []
+        for label in (0, 1):
+            own = self.y == label
+            weight = np.ones(own.sum()) if self.weight is None else self.weight[own]
+            if weight.sum() > 0:
+                means.append(np.average(self.s[own], weights=weight))
+        return float(np.mean(means)) if means else 0.0
 
     def in_units_of(self, model: RankerModel) -> Tested:
         """With log-odds as scores of a model: what a model of the same kind gave them."""
