@@ -62,7 +62,7 @@ print(f"{defaulted.mean():.1%} of {n:,} loans defaulted")
 # Fit, and look at the curves
 # ---------------------------
 # Texts and gaps go in as they are. The ranker chooses between straight lines, curves, and curves with
-# interactions by the AUC of rows held out, and ``choice_`` says why.
+# interactions by held-out AUC, and ``choice_`` says why.
 ranker = AdditiveAUCClassifier(random_state=0).fit(loans[train], defaulted[train])
 print(textwrap.fill(ranker.choice_, 84))
 

@@ -148,7 +148,7 @@ plt.show()
 # * **All that matters is who likes what**, users times items: weights of single values say nothing about such
 #   pairs. Use a factorisation model, or add the pair as a column.
 # * **Prices depend on the probability**, as in auctions: those above come in closed form and tend to be too
-#   sure of themselves. ``mbauc fit`` calibrates them on rows held out, ``mbauc calibrate`` on later ones.
+#   sure of themselves. ``mbauc fit`` calibrates them on held-out rows, ``mbauc calibrate`` on later ones.
 #
 # Where to go on
 # --------------

@@ -111,7 +111,7 @@ def test_l2_is_sought_further_down_where_that_helps():
 
 
 def test_units_beyond_double_precision_are_said():
-    with pytest.warns(PenaltyWarning, match="differ by a factor of 1e\\+16, .* scale=True"):
+    with pytest.warns(PenaltyWarning, match="differ by a factor of 1e\\+16: .* scale=True"):
         warn_of_units(np.array([1.0, 1e16, 0.0]))
     warn_of_units(np.array([1.0, 1e10, 0.0]))
 
