@@ -329,7 +329,7 @@ def test_options_of_tables_are_refused_for_libsvm_text(words, tmp_path, capsys):
     rows = libsvm(tmp_path / "a.libsvm")
     told = refused(capsys, "fit", rows, *words, "-o", tmp_path / "m.mbauc")
     assert f"{words[0]} applies to tables only" in told
-    assert f"{words[0]} is for tables" in refused(capsys, "plan", rows, *words)
+    assert f"{words[0]} applies to tables only" in refused(capsys, "plan", rows, *words)
 
 
 def test_positive_labels_of_libsvm_text_are_numbers(tmp_path, capsys):
