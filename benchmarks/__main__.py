@@ -29,7 +29,7 @@ PLACES = {
     ),
     "docs/user_guide/curves.md": ("curve_coverage", "screening"),
     "docs/user_guide/scale.md": ("preconditioners", "billion"),
-    "docs/user_guide/clusters.md": ("clusters", "merge_tree", "cluster_volumes", "four_billion"),
+    "docs/user_guide/clusters.md": ("clusters", "cluster_losses", "merge_tree", "cluster_volumes", "four_billion"),
     "docs/user_guide/groups.md": ("groups",),
     "docs/results/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
     "docs/user_guide/losses.md": ("pair_losses", "pairwise_fit"),
