@@ -178,7 +178,7 @@ def test_a_table_is_updated_from_files(tmp_path):
 
 def test_updates_that_cannot_be_made_say_why():
     X, y = rows()
-    with pytest.raises(ValueError, match="the model has no moments"):
+    with pytest.raises(ValueError, match="the model cannot be updated or merged: it has no moments"):
         update_model(plain_model(kind="none"), Rows((X, y, None)))
     with pytest.raises(ValueError, match="new rows have 5 columns, the model has 4"):
         update_model(plain_model(), Rows((np.ones((2, 5)), np.array([0, 1]), None)))
@@ -236,7 +236,7 @@ def test_models_that_do_not_fit_together_say_what_differs(tmp_path):
     good = plain_model()
     cases = [
         ([good], "two models or more, got 1"),
-        ([good, plain_model(kind="none")], "model 2 has no moments"),
+        ([good, plain_model(kind="none")], "model 2 cannot be updated or merged: it has no moments"),
         ([good, good, plain_model(d=5)], "model 1 and model 3 have different columns.*n_features is 4 and 5"),
         ([good, plain_model(zero_based=True)], "zero_based is False and True"),
         ([good, plain_model(classes=(0, 2))], "ranks 1 above 0, model 2 2 above 0"),

@@ -333,7 +333,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive."""
-        return self.model_.score(self.encode_rows(X))
+        rows = self.encode_rows(X)
+        return self.model_.score(rows)
 
     def scorer(self) -> LinearScorer:
         """What scores encoded rows; see :meth:`encode_rows`."""
