@@ -72,8 +72,8 @@ def test_penalties_are_carried_over_term_by_term():
     _, features, _, totals = make_features()
     pooled = PooledLevels.of(features, totals, 12)
     fewer = [np.bincount(table, own) for table, own in zip(pooled.tables, totals, strict=True)]
-    before = smooth_features(with_pairs(pooled.features, [(0, 1)]), fewer)
-    after = smooth_features(with_pairs(features, [(0, 1)]), totals)
+    before = smooth_features(with_pairs(pooled.features, [(0, 1)]), fewer, functions=16)
+    after = smooth_features(with_pairs(features, [(0, 1)]), totals, functions=16)
     by_term = np.array([3.0, 5.0, 7.0, 11.0, 13.0])
     carried = carry_strength(by_term[before.group] * before.roughness, before, after)
     np.testing.assert_allclose(carried, by_term[after.group] * after.roughness, rtol=1e-12)

@@ -157,6 +157,6 @@ def test_moments_and_operators_of_coordinates_are_those_of_the_transformed_rows(
 def test_columns_that_never_vary_have_one_coordinate_of_zeros():
     X = np.full((5, 2), 3.0)
     features = design_features(X, None, [ColumnKind("a"), ColumnKind("b")], DesignSettings())
-    basis = smooth_features(features, [np.array([5.0, 0.0])] * 2)
+    basis = smooth_features(features, [np.array([5.0, 0.0])] * 2, functions=3)
     assert not basis.rows(features, features.codes(X), features.number_values(X)).any()
     assert basis.roughness.tolist() == [1.0]

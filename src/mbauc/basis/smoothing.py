@@ -87,7 +87,7 @@ class SmoothBasis:
 
 
 def smooth_features(
-    features: FeatureMap, totals: list[Array], *, functions: int = 16, coarse: int = 6
+    features: FeatureMap, totals: list[Array], *, functions: int, coarse: int = 6
 ) -> SmoothBasis:
     """The smooth coordinates of all features.
 

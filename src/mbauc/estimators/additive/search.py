@@ -54,7 +54,7 @@ class SearchSettings:
         Coordinates of interactions up to which these are tried on held-out rows.
     """
 
-    functions: int = 16
+    functions: int = 24
     coarse: int = 5
     most_pairs: int = 24
     most_crossed: int = 2_000
