@@ -240,7 +240,7 @@ def test_few_rows_are_tested_by_folds():
         ),
         (
             lambda t, y: TableRanker().fit({"cat": ["\ud800", "a"] * (len(y) // 2)}, y),
-            r"column 'cat' holds '\\ud800', which is no text.*encoding",
+            r"column 'cat' holds '\\ud800', which cannot be encoded as UTF-8.*encoding",
         ),
         (
             lambda t, y: TableRanker().fit({"x": np.arange(len(y), dtype=np.longdouble)}, y),

@@ -409,7 +409,7 @@ def test_a_missing_label_may_be_named_as_a_label(tmp_path):
         assert source.classes == (("a", "b"), "NA")
         assert [block.y.tolist() for block in source] == [[0, 1, 0]]
     for path in both(tmp_path, {"click": ["+", "-", "+"], "x": ["1.5", "2.5", "3.5"]}):
-        with pytest.raises(ValueError, match=r"got '-', which spells a missing value.*positive='\+'"):
+        with pytest.raises(ValueError, match=r"got '-', which stands for a missing value.*positive='\+'"):
             read(path)
         assert [block.y.tolist() for block in TableSource(path, label="click", positive="+")] == [[1, 0, 1]]
 

@@ -22,7 +22,7 @@ def add_additive(model: RankerModel, features: FeatureMap, inputs: str, graph: G
     if inputs == "entries":
         raise ValueError(
             Advice(
-                "{inputs} is for weights of the columns themselves, and this model has curves. ", inputs=inputs
+                "{inputs} is for linear models, and this model has curves. ", inputs=inputs
             )
             + Advice("Use {inputs}.", inputs="columns")
         )
@@ -46,9 +46,9 @@ def _from_raw(column: Steps | Levels, code: CodeColumn, graph: Graph) -> tuple[s
     """The indicator of each row, and its number if it has one, from a raw column of a table."""
     if code.hashed is not None:
         raise ValueError(
-            Advice("{inputs} cannot hash the column ", inputs="table")
+            Advice("{inputs} cannot hash values, as needed for the column ", inputs="table")
             + f"{code.name!r}. "
-            + Advice("Use {inputs}, and make its codes before.", inputs="columns")
+            + Advice("Use {inputs}, and hash the values before.", inputs="columns")
         )
     if code.is_numeric or isinstance(column, Steps):
         x = graph.input(code.name, graph.types.DOUBLE, "n")
