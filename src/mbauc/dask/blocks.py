@@ -51,7 +51,7 @@ def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None,
         raise ValueError(
             "X has no columns; at least one feature is required."
             if X.shape[1] == 0
-            else "X has an unknown number of columns; call X.compute_chunk_sizes(), or make it with a known shape."
+            else "X has an unknown number of columns; call X.compute_chunk_sizes() first."
         )
     schema = Schema(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids, "groups": groups}

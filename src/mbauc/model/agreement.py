@@ -55,8 +55,8 @@ def check_same_settings(models: Sequence[RankerModel], names: list[str], given: 
         )
         if ours != theirs:
             raise ValueError(
-                f"model 1 and {name} have different settings: {_compare(ours, theirs)}. Train all models with the "
-                "same settings."
+                f"model 1 and {name} have different settings: {_compare(ours, theirs)}. Train all models with "
+                "the same settings."
             )
         for key in ("l1", "l2"):
             one, two = (penalty(each, key) for each in (first, model))

@@ -118,8 +118,8 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
                     return np.full(labels.size, bool(known[0] == pair[1]))
             raise ValueError(
                 f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), and it is unknown "
-                "whether that is the positive one. Pass both labels as classes (the larger is positive), or use "
-                "the labels {0, 1} or {-1, 1}."
+                "whether that is the positive one. Pass both labels as classes (the larger is positive), or "
+                "use the labels {0, 1} or {-1, 1}."
             )
         known = find_classes(labels)
     else:

@@ -31,8 +31,8 @@ def check_structure(X: Any) -> None:
     ):
         raise ValueError(
             "X is a broken sparse matrix: indptr must have one entry more than there are rows (CSR) or columns "
-            "(CSC), start at 0, never decrease and not exceed the number of entries. Build X again; X.check_format() "
-            "says what is wrong."
+            "(CSC), start at 0, never decrease and not exceed the number of entries. Build X again; "
+            "X.check_format() says what is wrong."
         )
     used = indices[: indptr[-1]]
     # a negative number is a very large one without its sign

@@ -70,7 +70,7 @@ def _private_folder() -> Path | None:
     kept = "each process compiles it again" if folder is None else f"it is kept in {folder}"
     warn(
         "compiled code cannot be cached in the folder of the installation or in the user's cache folder, "
-        f"because neither is writable: {kept}. Set NUMBA_CACHE_DIR to a writable folder that only you can write to.",
+        f"because neither is writable: {kept}. Set NUMBA_CACHE_DIR to a folder that only you can write to.",
         MbaucWarning,
     )
     return folder

@@ -113,7 +113,7 @@ def encode(
     if len(text) > MOST_TEXT:
         raise ValueError(
             f"the description of the {kind}, names of columns included, takes {len(text) / 2**20:,.0f} MiB of "
-            f"text, more than the limit of {MOST_TEXT / 2**20:,.0f} MiB. Hash the columns instead of naming them."
+            f"text, above the limit of {MOST_TEXT / 2**20:,.0f} MiB. Hash the columns instead of naming them."
         )
     body = _lay_out(kind, dict(about), declared, start, len(text))
     first = _LENGTH.pack(len(text)) + text

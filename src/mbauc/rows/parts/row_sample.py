@@ -217,8 +217,8 @@ def _fit_groups(plus: ClassSample, minus: ClassSample, most: int) -> tuple[int, 
     paired = np.isin(kept, own[0], kind="sort") & np.isin(kept, own[1], kind="sort")
     if paired.sum() < _LEAST_GROUPS and kept.size < keys.size:
         raise ValueError(
-            f"the search sample of {most:,} rows keeps groups whole, and {paired.sum()} of its groups have rows "
-            f"of both classes; at least {_LEAST_GROUPS} are needed. "
+            f"the search sample of {most:,} rows keeps groups whole, and {paired.sum()} of its groups have "
+            f"rows of both classes; at least {_LEAST_GROUPS} are needed. "
             + Advice("Search on more rows: {search_rows}.", search_rows=10 * most)
         )
     first, second = (int(np.searchsorted(held, kept[-1], "right")) for held in own)
