@@ -193,7 +193,8 @@ def write_table():
             f"{TEST_ROWS:,} other rows to test on; from files to weights, one fit each, after one to a few "
             "rows on the same cluster",
             "memory of all processes together, Spark's JVMs and executors included, without the page cache; "
-            "scores apart by: the largest difference of a test row's score, in standard deviations of the scores",
+            "scores apart by: the largest difference of a test row's score, in standard deviations of the "
+            "scores",
             f"Dask {version('dask')}: LocalCluster of processes with one thread; Spark {version('pyspark')}: "
             "local-cluster of executors with one core; both on the two cores of this machine, whose load "
             f"before the fits was {min(loads):.1f} to {max(loads):.1f}",

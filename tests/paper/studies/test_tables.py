@@ -142,7 +142,10 @@ def test_the_number_of_splits_is_told_once():
     assert "Their standard error measures" in one
     assert "means over" not in one
     several = text(small_splits=5, large_splits=3)
-    assert "halves: 5 splits below 20,000 rows, 3 above. AUCs, times and gains are means over the splits." in several
+    assert (
+        "halves: 5 splits below 20,000 rows, 3 above. AUCs, times and gains are means over the splits."
+        in several
+    )
     assert "that of one split, which is conservative. It measures" in several
     assert "halves: 4 splits. AUCs" in text(small_splits=4, large_splits=4)
 

@@ -21,9 +21,7 @@ def add_additive(model: RankerModel, features: FeatureMap, inputs: str, graph: G
     """The score of an additive model, from its columns (numbers and codes) or from those of the table."""
     if inputs == "entries":
         raise ValueError(
-            Advice(
-                "{inputs} is for linear models, and this model has curves. ", inputs=inputs
-            )
+            Advice("{inputs} is for linear models, and this model has curves. ", inputs=inputs)
             + Advice("Use {inputs}.", inputs="columns")
         )
     if inputs == "table" and isinstance(model.layout, TableLayout):

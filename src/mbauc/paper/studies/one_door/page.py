@@ -90,9 +90,7 @@ category.
 def page(found: OneDoor) -> str:
     """The text of ``one_door.md``."""
     s = found.settings
-    what = _WHAT.format(
-        splits=describe_splits(s), stderr=describe_stderr(s), ebm=EBM_SECONDS, threads=THREADS
-    )
+    what = _WHAT.format(splits=describe_splits(s), stderr=describe_stderr(s), ebm=EBM_SECONDS, threads=THREADS)
     parts = ["# TableRanker against LightGBM, EBM and skrub with defaults", unwrap(what)]
     if s.quick:
         parts.insert(1, "**A quick run**: one split of each table.")

@@ -138,7 +138,9 @@ def describe_splits(settings: Settings) -> str:
     small, large = settings.small_splits, settings.large_splits
     if small == large == 1:
         return "one split."
-    number = f"{small} splits" if small == large else f"{small} splits below {settings.large:,} rows, {large} above"
+    number = (
+        f"{small} splits" if small == large else f"{small} splits below {settings.large:,} rows, {large} above"
+    )
     return f"{number}. AUCs, times and gains are means over the splits."
 
 
@@ -147,8 +149,8 @@ def describe_stderr(settings: Settings) -> str:
     if settings.small_splits == settings.large_splits == 1:
         return "Their standard error"
     return (
-        "Splits of one table share rows, so the standard error of a mean is taken to be that of one split, which "
-        "is conservative. It"
+        "Splits of one table share rows, so the standard error of a mean is taken to be that of one split, "
+        "which is conservative. It"
     )
 
 
