@@ -559,7 +559,11 @@ REFUSED = {
     "y": (as_it_is, {"y": [0, 1]}, "name the columns by label=, weight= and group="),
     "no rows": (lambda frame: frame.limit(0), {}, "there are no rows"),
     "no rows, but parts": (lambda frame: frame.where("x0 > 1e9"), {}, "no rows|y is empty"),
-    "no arrays": (lambda frame: having(a="array(x0)")(frame).limit(0), {"features": "a"}, "no rows with 'a'"),
+    "no arrays": (
+        lambda frame: having(a="array(x0)")(frame).limit(0),
+        {"features": "a"},
+        "no rows with a value in 'a'",
+    ),
     "one class": (lambda frame: frame.where("label = 1"), {}, "one class only"),
     "three classes": (having(label="id % 3"), {}, r"3 classes \(0, 1, 2\)"),
 }
