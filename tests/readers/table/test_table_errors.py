@@ -508,7 +508,7 @@ def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):
 )
 def test_an_archive_that_is_not_read(write, start, kind):
     with pytest.raises(
-        ValueError, match=rf"t\.csv\.zst is packed with {kind}, which is not read; gzip"
+        ValueError, match=rf"t\.csv\.zst is packed with {kind}, which is not supported; gzip"
     ) as caught:
         read(write(start + bytes(range(256)), "t.csv.zst"))
     assert "iconv" not in str(caught.value)
