@@ -175,10 +175,10 @@ class Labels:
         labels = as_labels(y)
         positive = positive_rows(labels, self.known)
         if (label := self._learn(distinct_labels(labels), labels, positive)) is not None:
-            side = "negative" if self.meaning[label] else "positive"
+            now, before = ("negative", "positive") if self.meaning[label] else ("positive", "negative")
             raise ValueError(
-                f"label {label!r} is {side} in {name}, but was taken for the opposite in an earlier block that "
-                "had no other label. Pass both labels as classes."
+                f"label {label!r} is {now} in {name}, but was taken for {before} in an earlier block that had "
+                "no other label. Pass both labels as classes."
             )
         if len(self.meaning) > 2:
             raise ValueError(
