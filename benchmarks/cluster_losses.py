@@ -192,8 +192,9 @@ def write_table():
             f"{ROWS:,} rows of {COLUMNS} float32 columns and {USERS:,} users in {FILES} Parquet files, "
             f"{TEST_ROWS:,} other rows to test on; from files to weights, one fit each, after one to a few "
             "rows on the same cluster",
-            "memory of all processes together, Spark's JVMs and executors included, without pages of files; "
-            "scores of test rows are apart by at most so many of their standard deviations",
+            "memory of all processes together, Spark's JVMs and executors included, without the page cache; "
+            "scores apart by: the largest difference of a test row's score, in standard deviations of the "
+            "scores",
             f"Dask {version('dask')}: LocalCluster of processes with one thread; Spark {version('pyspark')}: "
             "local-cluster of executors with one core; both on the two cores of this machine, whose load "
             f"before the fits was {min(loads):.1f} to {max(loads):.1f}",

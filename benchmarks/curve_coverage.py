@@ -92,9 +92,9 @@ def run():
         table,
         notes=[
             f"share of the rows in bins whose 95% band holds the truth, mean of {SETS} sets; its standard "
-            f"error is at most {max(errors):.0%}; the truth is the function in log-odds, or what the same fit "
-            f"draws of {LIMIT_ROWS:,} rows; half of a band in log-odds; {len(FUNCTIONS)} normal columns, "
-            f"correlation {_CORRELATION:g}"
+            f"error is at most {max(errors):.0%}; the truth is the function in log-odds, or the curve of the "
+            f"same fit to {LIMIT_ROWS:,} rows; half of a band is half its width, in log-odds; "
+            f"{len(FUNCTIONS)} normal columns, correlation {_CORRELATION:g}"
         ],
     )
 

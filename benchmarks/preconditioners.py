@@ -111,7 +111,11 @@ def run():
         for way, precondition in ways.items():
             taken = products_taken(rows, l2, precondition, best)
             lines.append((f"{name}: {way}", ", ".join(str(taken[goal]) for goal in GOALS), ""))
-    report("preconditioners", lines, notes=[f"products to an excess risk of {', '.join(map(str, GOALS))}"])
+    report(
+        "preconditioners",
+        lines,
+        notes=[f"number of products until the excess risk is at most {', '.join(map(str, GOALS))}"],
+    )
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def run(n=1_000_000):
                 "at least 2.5" if columns == 10_000 else "",
             ),
         ]
-    report("products", rows, notes=[f"{n:,} rows of 39 ones, float64; preparations not counted"])
+    report("products", rows, notes=[f"{n:,} rows of 39 ones, float64; setup is not timed"])
 
 
 if __name__ == "__main__":

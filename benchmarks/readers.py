@@ -92,7 +92,7 @@ def run(n=2_000_000):
         rows,
         notes=[
             f"{n:,} rows of {COLUMNS} floating-point columns and a label, files in the page cache; a fit reads "
-            "the file once, what its columns are and their scales included",
+            "the file once, inference of column types and scales included",
             "best of 5 runs that take turns, CPU of all threads; load of the machine before the run: "
             f"{load:.1f} on {os.cpu_count()} cores",
         ],

@@ -79,9 +79,10 @@ def run(scale=1):
         "rivals_cost",
         rows,
         notes=[
-            "time a row: sparse rows of k numbers in d columns, one quantity multiplied by four at a time. "
-            "Growth below the expected one is what a row costs anyway (its exponential, its loops); growth "
-            "above it is cache: two covariances of 512 columns take 4 MB, of 128 columns 0.25 MB"
+            "time per row, for sparse rows of k numbers in d columns, with one quantity at a time multiplied "
+            "by four. Growth below the expected one is due to the fixed cost of a row (its exponential, its "
+            "loops); growth above it is due to the cache: two covariances of 512 columns take 4 MB, of 128 "
+            "columns 0.25 MB"
         ],
     )
 

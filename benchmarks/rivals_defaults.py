@@ -140,7 +140,7 @@ def run():
         "rivals_quality",
         [("test AUC, one pass / ten", " | ".join(["MBA", *SHIPPED]), ""), *quality],
         notes=[
-            f"default settings; training sets of at most {ROWS:,} rows; MBA makes one pass and no other; "
+            f"default settings; training sets of at most {ROWS:,} rows; MBA makes one pass; "
             f"OPAUC and AdaOAM up to {COLUMNS} columns"
         ],
     )

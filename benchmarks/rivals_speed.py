@@ -85,7 +85,7 @@ def run(n=1_000_000):
         rows,
         notes=[
             "default settings throughout; fits include all checks of the input; "
-            f"river learns from the first {RIVER_ROWS:,} rows, made dictionaries beforehand"
+            f"river learns from the first {RIVER_ROWS:,} rows, converted to dictionaries beforehand"
         ],
     )
 

@@ -3,6 +3,8 @@
 import re
 import tomllib
 
+import mbauc
+
 
 def read(request, name):
     return (request.config.rootpath / name).read_text(encoding="utf-8")
@@ -17,6 +19,15 @@ def test_version_and_date_are_the_same_everywhere(request):
     assert project["version"] == version == cited["version"]
     assert cited["date-released"] == date
     assert project["license"] == cited["license"]
+
+
+def test_the_package_is_described_by_the_first_sentences_of_the_readme(request):
+    first, rest = re.search(r"\n\*\*(.+?)\*\*\n(.+?)\n\n", read(request, "README.md"), re.DOTALL).groups()
+    whole = f"{first} {' '.join(rest.split())}"
+    assert tomllib.loads(read(request, "pyproject.toml"))["project"]["description"] == first
+    assert f'abstract: "{whole}"' in read(request, "CITATION.cff").splitlines()
+    assert " ".join(mbauc.__doc__.split()) == whole
+    assert f"**{first}**" in read(request, "docs/index.md")
 
 
 def test_the_first_lines_of_the_changelog_compare_with_no_version_that_nobody_had(request):

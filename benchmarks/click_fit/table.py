@@ -154,7 +154,7 @@ def notes(race, data, load):
         f"{data.rows:,} rows to learn from, {data.rows // 5:,} to test on, {data.columns:,} columns, "
         f"seed {data.seed}; best linear AUC {best:.5f} ({title}), common AUC {best - race.within:.5f}",
         f"best of {race.repeats} fits in separate processes, one if a fit takes more than {race.long:g} s; "
-        "four penalties each, then the cheapest budget that gets there; nothing but fits is timed; "
+        "four penalties each, then the smallest budget that reaches the common AUC; only fits are timed; "
         f"load of the machine before the run: {load:.1f}",
     ]
     own_format = [
@@ -163,7 +163,7 @@ def notes(race, data, load):
         if type(contender).convert is not Contender.convert and race.fits(name)
     ]
     if own_format:
-        said.append(f"not counted: bringing the data into its own form took {', '.join(own_format)}")
+        said.append(f"not timed: conversion of the data to the format of {', '.join(own_format)}")
     said += [
         f"{race.contenders[name].title}: {what} takes {seconds:.2f} s, within its times"
         for name in race.contenders
@@ -171,7 +171,7 @@ def notes(race, data, load):
     ]
     edges = [contender.title for name, contender in race.contenders.items() if _at_edge(race, name)]
     if edges:
-        said.append(f"best penalty at an end of the four: {', '.join(edges)}")
+        said.append(f"the best penalty is the smallest or the largest of the four for: {', '.join(edges)}")
     return said
 
 

@@ -78,9 +78,8 @@ def run(rows=ROWS):
             "test on; from files to weights, best of two, after a fit to a few rows on the same cluster",
             f"Dask: LocalCluster of processes with one thread, {version('dask')}; Spark: local-cluster of "
             f"executors with one core, {version('pyspark')}; both on the two cores of this machine",
-            "logistic regression was run with "
-            + ", ".join(f"{step['steps']}: {step['seconds']:.1f} s, AUC {step['auc']:.4f}" for step in ladder)
-            + " (maxIter: time)",
+            "time and AUC of logistic regression by maxIter: "
+            + ", ".join(f"{step['steps']}: {step['seconds']:.1f} s, AUC {step['auc']:.4f}" for step in ladder),
         ],
     )
 

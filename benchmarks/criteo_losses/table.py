@@ -107,7 +107,7 @@ def write_table():
             f"test on; from opening the files to the ranker, with a checkpoint and memory={MEMORY!r}",
             "each fit in a process of its own"
             + (f", in a control group of {LIMIT / 1e9:.0f} GB" if enforced else "")
-            + "; memory without pages of files; CPU seconds are those of all threads; passes are complete "
+            + "; memory without the page cache; CPU seconds are those of all threads; passes are complete "
             "passes over the files, sweeps go over packed rows",
             f"load of the machine before and after the fits: {min(loads):.1f} to {max(loads):.1f}; where "
             "others used the two cores as well, CPU seconds are what to compare",

@@ -1,4 +1,9 @@
-"""mbauc: linear rankers for AUC on large, imbalanced data."""
+"""Rank positives above negatives (AUC) on large, imbalanced data: clicks, fraud, alarms, diagnoses.
+
+Hand over a table or a stream, and get the best ranker that you can still read (weights, curves, heat maps),
+with nothing to tune, an AUC with an honest confidence interval, calibrated probabilities, and a threshold that
+keeps a false-alarm promise.
+"""
 
 import typing as _typing
 

@@ -87,7 +87,7 @@ def test_reasons_of_scores_are_what_explain_says(folder, capsys, model):
 
 def test_rows_that_are_not_there_are_an_error(folder, capsys):
     assert main(["explain", f"{folder}/curves.mbauc", f"{folder}/new.csv", "--rows", "500"]) == 1
-    assert "there are no such rows: the data have 100, counted from 0" in capsys.readouterr().err
+    assert "there are no such rows: the data have 100 rows, numbered from 0" in capsys.readouterr().err
     assert (
         main(["explain", f"{folder}/curves.mbauc", f"{folder}/new.csv", "--rows", "500-600", "--top", "3"]) == 1
     )

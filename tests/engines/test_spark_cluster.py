@@ -541,9 +541,9 @@ def as_it_is(frame):
 
 
 REFUSED = {
-    "unknown": (as_it_is, {"features": ["x0", "z"]}, "features names the column 'z', which is not there"),
-    "unknown label": (as_it_is, {"label": "y"}, "label names the column 'y', which is not there; there are x0"),
-    "no name": (as_it_is, {"features": [1]}, "features names the column 1, which is not there"),
+    "unknown": (as_it_is, {"features": ["x0", "z"]}, "features names the column 'z', which the DataFrame does"),
+    "unknown label": (as_it_is, {"label": "y"}, "column 'y', which the DataFrame does not have; it has x0"),
+    "no name": (as_it_is, {"features": [1]}, "features names the column 1, which the DataFrame does not have"),
     "text": (having(x0="'a'"), {}, "features names 'x0', a column of string; expected numbers"),
     "time": (having(x0="now()"), {}, "features names 'x0', a column of timestamp"),
     "texts": (having(a="array('a')"), {"features": "a"}, "'a' is a column of array<string>; expected vectors"),
@@ -551,15 +551,19 @@ REFUSED = {
     "label": (having(label="current_date()"), {}, "label names 'label', a column of date; expected numbers"),
     "weight": (having(weight="'1'"), {"weight": "weight"}, "weight names 'weight', a column of string"),
     "id": (having(id="rand()"), {"id": "id"}, "a column of double; expected whole numbers or texts"),
-    "two of a name": (lambda frame: frame.select("*", "x0"), {}, "'x0', but 2 columns are called so"),
-    "two cases": (lambda frame: frame.selectExpr("*", "x1 as X0"), {}, "'x0', but 2 columns are called so"),
-    "named twice": (as_it_is, {"features": ["x0", "x0"]}, "features names a column twice"),
+    "two of a name": (lambda frame: frame.select("*", "x0"), {}, "'x0', but 2 columns have that name"),
+    "two cases": (lambda frame: frame.selectExpr("*", "x1 as X0"), {}, "'x0', but 2 columns have that name"),
+    "named twice": (as_it_is, {"features": ["x0", "x0"]}, "features names a column twice, 'x0'"),
     "none": (as_it_is, {"features": []}, "features must be a list of columns"),
     "the answer": (as_it_is, {"features": ["x0", "label"]}, "features names 'label', which is the label"),
     "y": (as_it_is, {"y": [0, 1]}, "name the columns by label=, weight= and group="),
     "no rows": (lambda frame: frame.limit(0), {}, "there are no rows"),
     "no rows, but parts": (lambda frame: frame.where("x0 > 1e9"), {}, "no rows|y is empty"),
-    "no arrays": (lambda frame: having(a="array(x0)")(frame).limit(0), {"features": "a"}, "no rows with 'a'"),
+    "no arrays": (
+        lambda frame: having(a="array(x0)")(frame).limit(0),
+        {"features": "a"},
+        "no rows with a value in 'a'",
+    ),
     "one class": (lambda frame: frame.where("label = 1"), {}, "one class only"),
     "three classes": (having(label="id % 3"), {}, r"3 classes \(0, 1, 2\)"),
 }

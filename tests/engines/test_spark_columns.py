@@ -177,8 +177,8 @@ def test_every_param_has_a_keyword_a_setter_and_a_getter():
 
 
 def test_getters_and_setters_tell_what_they_are_for():
-    assert MBARanker.setTol.__doc__ == "How exact the solver is (> 0); see mbauc.MBAClassifier."
-    assert "penalty on the squared weights (>= 0), or 'auto'" in MBARanker().explainParam("l2")
+    assert MBARanker.setTol.__doc__ == "Convergence tolerance of the solver (> 0); see mbauc.MBAClassifier."
+    assert "l2 penalty on the weights (>= 0), or 'auto'" in MBARanker().explainParam("l2")
     for name in GIVEN:
         upper = name[0].upper() + name[1:]
         for method in (f"get{upper}", f"set{upper}"):

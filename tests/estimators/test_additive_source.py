@@ -162,7 +162,7 @@ def test_what_cannot_be_fitted_is_said(rows):
     X, y, _ = rows
     source = Blocks(X, y)
     source.has_groups = True
-    with pytest.raises(ValueError, match="has no groups, but the source says that rows have some"):
+    with pytest.raises(ValueError, match="has no groups, but the source has has_groups = True"):
         AdditiveAUCClassifier(**SETTINGS).fit_source(source)
     X = X.copy()
     X[700, 1] = np.inf

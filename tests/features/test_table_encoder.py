@@ -44,5 +44,5 @@ def test_in_a_pipeline_with_another_model(table):
 
 
 def test_new_columns_are_an_error(table):
-    with pytest.raises(ValueError, match="columns that were not learned: 'more'"):
+    with pytest.raises(ValueError, match="columns that the training rows did not have: 'more'"):
         TableEncoder().fit(table).transform(table.assign(more=1.0))

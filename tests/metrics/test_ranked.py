@@ -168,7 +168,7 @@ def test_an_increasing_map_sorts_nothing_again_and_changes_no_rank(case):
         ([0, 1, 1], [0.1, 0.2], None, {}, "^y has 3 labels and there are 2 scores"),
         ([0, 1, 1], [0.1, 0.2], None, {"y_name": "t", "s_name": "p"}, "^t has 3 labels and p 2 scores"),
         ([1, 1], [0.1, 0.2], None, {}, "one class only"),
-        ([2, 2], [0.1, 0.2], None, {"both_classes": False}, "which could be either"),
+        ([2, 2], [0.1, 0.2], None, {"both_classes": False}, "unknown whether that is the positive one"),
         ([0, 2], [0.1, 0.2], None, {"classes": (0, 1)}, "label 2 at row 1"),
         ([0, 1], [0.1, 0.2], [0.0, 1.0], {}, "zero for all rows of a class; rows of both are needed"),
         ([0, 1], [0.1, 0.2], [-1.0, 1.0], {}, "sample_weight has -1.0 at row 0"),

@@ -279,7 +279,7 @@ def test_a_missing_class_is_named():
         (([0, 1], ["a", "b"]), "scores must hold numbers"),
         (([0, 1, 2], [1.0, 2.0, 3.0]), "y has 3 classes"),
         (([0, np.nan], [1.0, 2.0]), "y contains NaN"),
-        ((["no", "no"], [1.0, 2.0]), "could be either"),
+        ((["no", "no"], [1.0, 2.0]), "unknown whether that is the positive one"),
         (([1, 2], [1.0, 2.0]), "negative label is 1 here, but was 0 before"),
         (([-1, -1], [1.0, 2.0]), "negative label is -1 here, but was 0 before"),
         (([0, 1], [1.0, 2.0], [1.0, -1.0]), "sample_weight has -1.0 at row 1"),

@@ -119,7 +119,7 @@ def test_what_is_not_supported_is_said(tmp_path):
         to_onnx(table_model(tmp_path), path, inputs="table")
     with pytest.raises(ValueError, match="cannot hash"):
         to_onnx(table_model(tmp_path, ignore=["hour"], encode="hash", hash_dim=20), path, inputs="table")
-    with pytest.raises(ValueError, match="cannot make codes"):
+    with pytest.raises(ValueError, match="cannot encode the columns of a table as codes"):
         to_onnx(table_model(tmp_path, ignore=["hour", "bid", "site"], encode="codes"), path, inputs="table")
     with pytest.raises(ValueError, match="LIBSVM"):
         to_onnx(plain_model(), path, inputs="table")

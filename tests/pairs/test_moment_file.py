@@ -59,7 +59,7 @@ def test_a_damaged_or_cut_file_is_refused(table, tmp_path):
     for spoilt, message in (
         (content[:-1], "was cut short"),
         (b"", "is empty"),
-        (content[:-9] + b"!" + content[-8:], "does not fit its checksum"),
+        (content[:-9] + b"!" + content[-8:], "does not match its checksum"),
     ):
         path.write_bytes(spoilt)
         with pytest.raises(MomentFileError, match=rf"moments .*{message}.*save the moments again"):

@@ -111,7 +111,7 @@ def test_a_finished_pass_is_repeated_only_to_compare(blocks, tmp_path):
     [
         (lambda b: [b[0], b[1]._replace(X=b[1].X * (1 + 1e-15)), *b[2:]], r"block 2 \(from row 30 on\)"),
         (lambda b: [b[0]._replace(y=1 - b[0].y), *b[1:]], r"block 1 \(from row 0 on\)"),
-        (lambda b: b[:2], "there were at least . blocks, now 2"),
+        (lambda b: b[:2], "it had at least . blocks, now 2"),
     ],
 )
 def test_changed_data_is_noticed(blocks, tmp_path, finished, change, message):
@@ -126,7 +126,7 @@ def test_changed_data_is_noticed(blocks, tmp_path, finished, change, message):
 
 def test_data_that_grew_is_noticed(blocks, tmp_path):
     run(Rows(blocks[:-1], 1), tmp_path)
-    with pytest.raises(CheckpointError, match="block 5 was not there, the data has grown"):
+    with pytest.raises(CheckpointError, match="block 5 is new, the data has grown"):
         run(Rows(blocks, 2), tmp_path)
 
 
@@ -146,7 +146,7 @@ def test_damage_and_other_columns_are_noticed(blocks, tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"moments\.state is damaged: it does not fit its checksum"):
+    with pytest.raises(CheckpointError, match=r"moments\.state is damaged: it does not match its checksum"):
         run(Rows(blocks), tmp_path)
 
 

@@ -77,7 +77,7 @@ def test_a_flipped_byte_anywhere_is_an_error_with_its_record(path):
     content = bytearray(whole)
     content[whole.index(rb"\"set\":1") + 8] ^= 1
     path.write_bytes(bytes(content))
-    with pytest.raises(CheckpointError, match=r"run\.ledger is damaged: record 2 does not fit its checksum"):
+    with pytest.raises(CheckpointError, match=r"run\.ledger is damaged: record 2 does not match its checksum"):
         Ledger(path, SETTINGS)
 
 

@@ -240,7 +240,7 @@ def test_few_rows_are_tested_by_folds():
         ),
         (
             lambda t, y: TableRanker().fit({"cat": ["\ud800", "a"] * (len(y) // 2)}, y),
-            r"column 'cat' holds '\\ud800', which is no text.*encoding",
+            r"column 'cat' holds '\\ud800', which cannot be encoded as UTF-8.*encoding",
         ),
         (
             lambda t, y: TableRanker().fit({"x": np.arange(len(y), dtype=np.longdouble)}, y),
@@ -340,7 +340,7 @@ def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
 
 def test_what_cannot_be_scored_is_said(fitted, tmp_path):
     ranker, table, _ = fitted
-    with pytest.raises(ValueError, match=r"expected truth values in column 'vip', .* got int64"):
+    with pytest.raises(ValueError, match=r"expected booleans in column 'vip', .* got int64"):
         ranker.decision_function(table.assign(vip=table["vip"].astype(int)))
     with pytest.raises(TypeError, match="score_files scores files"):
         ranker.predict("today.csv")
@@ -554,7 +554,7 @@ def test_times_of_another_zone_are_warned_of(tmp_path):
         ranker.score_files(table, tmp_path / "s.csv")
     other = table.assign(when=table["when"].dt.tz_convert("America/New_York"))
     other.to_parquet(tmp_path / "new.parquet")
-    said = "column 'when' has times of the zone 'America/New_York', and had 'Europe/Berlin' in training"
+    said = "column 'when' has times in the zone 'America/New_York', and had 'Europe/Berlin' in training"
     with pytest.warns(DataWarning, match=said):
         assert (ranker.decision_function(other) != wanted).any()
     with pytest.warns(DataWarning, match=said) as caught:

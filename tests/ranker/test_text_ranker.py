@@ -132,7 +132,7 @@ def test_the_command_line(tmp_path):
 def test_onnx_takes_columns_and_refuses_texts(fitted, tmp_path):
     pytest.importorskip("onnx", reason="onnx is an optional dependency")
     to_onnx(fitted.model_, tmp_path / "a.onnx", inputs="columns")
-    with pytest.raises(ValueError, match="cannot take the texts of the column 'title' apart into words"):
+    with pytest.raises(ValueError, match="cannot split the texts of the column 'title' into words"):
         to_onnx(fitted.model_, tmp_path / "a.onnx", inputs="table")
 
 

@@ -150,9 +150,9 @@ def test_blocks_of_a_source_have_keys(rng):
 def test_some_blocks_with_groups_and_some_without(rng):
     blocks = grouped_blocks(rng)
     blocks[1] = RawBlock(*blocks[1][:3])
-    with pytest.raises(ValueError, match="block 2 of the source has no groups, but the source says"):
+    with pytest.raises(ValueError, match="block 2 of the source has no groups, but the source has"):
         list(read_blocks(Rows(blocks, 3)))
-    with pytest.raises(ValueError, match=r"block 1 of the source has groups; .* has_groups = True"):
+    with pytest.raises(ValueError, match="block 1 of the source has groups, but the source has no"):
         list(read_blocks(Rows(blocks, 3, grouped=False)))
     empty = RawBlock(np.empty((0, 3)), np.empty(0, dtype=int))
     assert len(list(read_blocks(Rows([empty, blocks[0]], 3)))) == 2
@@ -265,7 +265,7 @@ def test_few_groups_are_dealt_out_evenly(rng, seed):
     with pytest.warns(UserWarning, match="8 groups have rows of both classes, fewer than cv=9; using 8 folds"):
         assert group_fold_rules(counts, 9, 1, rng)[0].n_folds == 8
     strange = Block(None, y == 1, groups=block.groups + np.uint64(1))
-    with pytest.raises(ValueError, match="groups that were not there when they were counted"):
+    with pytest.raises(ValueError, match="it has groups that were not there when they were counted"):
         rules[0].for_part(0).assign(strange)
 
 

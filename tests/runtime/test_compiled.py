@@ -40,7 +40,7 @@ def test_nowhere_to_write(tmp_path, mine):
         folder.chmod(0o777)
     # what is left to numba if neither the installation nor the home folder can be written to
     said = run(tmp_path, NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator")
-    assert said.count("MbaucWarning: compiled code can be kept neither") == 1
+    assert said.count("MbaucWarning: compiled code cannot be cached") == 1
     assert "Set NUMBA_CACHE_DIR" in said
     kept = list(folder.rglob("*.nbc"))
     if mine:

@@ -130,7 +130,7 @@ def test_what_a_file_cannot_hold_is_refused_before_anything_is_written(tmp_path,
 
 def test_a_text_that_is_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("mbauc.store.arrays.MOST_TEXT", 50)
-    with pytest.raises(ValueError, match=r"what the thing says of itself takes .* Hash the columns"):
+    with pytest.raises(ValueError, match=r"the description of the thing, .* takes .* Hash the columns"):
         write(tmp_path / "thing")
 
 
@@ -177,7 +177,7 @@ def test_a_file_cut_anywhere_is_refused(content, place, share):
 
 @given(more=st.binary(min_size=1, max_size=100))
 def test_something_appended_is_refused(content, place, more):
-    refused(place, content + more, "behind its end")
+    refused(place, content + more, "extra bytes at its end")
 
 
 @given(noise=st.binary(max_size=200))
@@ -190,7 +190,7 @@ def test_a_file_that_was_copied_as_text_says_so(content, place):
 
 
 def test_a_damaged_version_is_not_taken_for_the_future(content, place):
-    refused(place, content[:12] + b"\x03" + content[13:], "damaged: it does not fit its checksum")
+    refused(place, content[:12] + b"\x03" + content[13:], "damaged: it does not match its checksum")
 
 
 # -- other versions, other kinds -----------------------------------------------------------------------------

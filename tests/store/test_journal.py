@@ -133,7 +133,7 @@ def test_the_error_names_the_record(path, content):
     spoilt[ends(content)[1] + 20] ^= 1
     path.write_bytes(bytes(spoilt))
     with pytest.raises(
-        CheckpointError, match=r"log is damaged: record 2 does not fit its checksum\. Delete it\."
+        CheckpointError, match=r"log is damaged: record 2 does not match its checksum\. Delete it\."
     ):
         opened(path).read_all()
     journal = opened(path)

@@ -63,7 +63,7 @@ DOES_NOT = [
     (ListOf(Number()), {"a": 1}, "list of items"),
     (ListOf(Number()), [1, None], r"here\[1\] must be a number, got None"),
     (ListOf(Number(), 2, 2), [1], "list of 2 items"),
-    (ListOf(Number(), 1), [], "a filled list"),
+    (ListOf(Number(), 1), [], "a non-empty list"),
     (POINT, [], "an object"),
     (POINT, {"score": 1.0}, "here lacks 'l2'"),
     (POINT, {"l2": -1}, r"here\['l2'\] must be a number of at least 0"),

@@ -51,7 +51,7 @@ def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None,
         raise ValueError(
             "X has no columns; at least one feature is required."
             if X.shape[1] == 0
-            else "X has an unknown number of columns; call X.compute_chunk_sizes(), or say it where X is made."
+            else "X has an unknown number of columns; call X.compute_chunk_sizes() first."
         )
     schema = Schema(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids, "groups": groups}
@@ -74,9 +74,9 @@ def _open_arrays(X: Any, **labels_and_more: Any) -> DaskParts:
     for name, one in {"X": X, **labels_and_more}.items():
         if is_frame(one) and not keeps_order(one):
             raise ValueError(
-                f"{name} comes out of a shuffle, which gives its rows in another order each time, and other "
-                "columns are not of the same dataframe. Persist the dataframe (df.persist()) before it is "
-                "taken apart."
+                f"{name} comes out of a shuffle, whose rows have another order each time, and the other "
+                "columns are not of the same dataframe. Persist the dataframe (df.persist()) before you select "
+                "columns from it."
             )
     rows = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
     chunks = rows.chunks[0] if isinstance(rows, da.Array) else None

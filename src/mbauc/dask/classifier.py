@@ -74,7 +74,7 @@ class _OnDask:
             return self
         for name, value in (("id", id), ("classes", classes)):
             if value is not None:
-                raise ValueError(f"{name} is for Dask collections; X is in memory, where it has no use.")
+                raise ValueError(f"{name} is for Dask collections, and X is in memory; leave out {name}.")
         more = {} if groups is None else {"groups": groups}
         super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
         return self

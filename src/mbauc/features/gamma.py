@@ -245,5 +245,5 @@ def _check_multiples(multiples: Any) -> list[float]:
     except TypeError:
         raise ValueError(f"multiples must be a sequence of numbers, got {multiples!r}.") from None
     if not found:
-        raise ValueError("multiples must have at least one number, got none; leave it out for the usual ones.")
+        raise ValueError("multiples must have at least one number, got none; leave it out to use the default.")
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""Thresholds that keep a false-alarm promise, from order statistics of the scores of negative rows.
+"""Thresholds with a guaranteed false-alarm rate, from order statistics of the scores of negative rows.
 
 Among n negative scores take the k-th smallest as threshold. The true false-alarm rate above it has a
 distribution that depends on n and k alone (for continuous scores Beta(n - k + 1, k); ties only lower it), so

@@ -33,7 +33,7 @@ def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> Non
                 ours, theirs, where = one, two, f"column {one['name']!r}"
                 break
     raise ValueError(
-        f"model 1 and {name} have different columns, whose moments do not add up; in the {where}, "
+        f"model 1 and {name} have different columns and cannot be merged: in the {where}, "
         f"{_compare(ours, theirs)}. Train the others on the columns of the first: "
         "'mbauc fit --like first.mbauc'"
         + Advice(", or TableSource(…, encoding=first.layout.encoding)", command="")
@@ -55,7 +55,8 @@ def check_same_settings(models: Sequence[RankerModel], names: list[str], given: 
         )
         if ours != theirs:
             raise ValueError(
-                f"model 1 and {name} have different settings: {_compare(ours, theirs)}. Train them alike."
+                f"model 1 and {name} have different settings: {_compare(ours, theirs)}. Train all models with "
+                "the same settings."
             )
         for key in ("l1", "l2"):
             one, two = (penalty(each, key) for each in (first, model))

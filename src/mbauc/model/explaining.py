@@ -91,7 +91,7 @@ def explain_files(
     if not found:
         if not n_rows:
             raise ValueError("there are no rows to explain: the data have none.")
-        raise ValueError(f"there are no such rows: the data have {n_rows:,}, counted from 0.")
+        raise ValueError(f"there are no such rows: the data have {n_rows:,} rows, numbered from 0.")
     if wanted is not None:
         found.sort(key=lambda one: (-one.explanation.score, one.row))
     return found

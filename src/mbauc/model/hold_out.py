@@ -78,7 +78,7 @@ class HoldOut:
             n_rows = _count(source)[0]
             return GivenSplit(np.arange(n_rows) >= n_rows - max(1, round(self.share * n_rows)))
         if self.column is None or not hasattr(source, "column"):
-            raise ValueError(f"rows can be held out by {self.by} only where a column of a table tells it.")
+            raise ValueError(f"rows can be held out by {self.by} only with a table and the name of a column.")
         values = source.column(self.column, self.by)
         if self.by == "time":
             form = next((one.form for one in _columns(source) if one.name == self.column), "")
@@ -188,7 +188,7 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
     if values.dtype.kind == "b":
         raise ValueError(
             f"column {name!r} must hold times to hold out the latest rows, but holds booleans. Name a column "
-            "of times, or of numbers that grow."
+            "of times, or of numbers that grow with time."
         )
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
@@ -202,7 +202,7 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
         raise ValueError(
             f"column {name!r} must hold times to hold out the latest rows, but row {row:,} (counted from 0) "
             f"has {distinct[codes[row]]!r}. Write them as 2014-10-21 05:00 or as numbers. "
-            + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
+            + Advice("Dates that end with the year need {types}, or month-first.", types={name: "day-first"})
         )
     return np.asarray(seconds[codes])
 

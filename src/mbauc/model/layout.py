@@ -56,5 +56,5 @@ def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayo
         description.get("group"),
     )
     if layout.to_dict() != description:
-        raise ValueError("columns that would not be written as they are described")
+        raise ValueError("columns described in a way that mbauc never writes")
     return layout

@@ -102,8 +102,7 @@ class RankerModel:
         if self.terms is not None:
             if self.terms.features.n_columns != size:
                 raise ValueError(
-                    f"terms must be of the {size:,} columns of the layout, got features of "
-                    f"{self.terms.features.n_columns:,}."
+                    f"terms must have the layout's {size:,} columns, got {self.terms.features.n_columns:,}."
                 )
             size, what = self.terms.features.n_features, "features"
         if coef.shape != (size,):
@@ -118,11 +117,10 @@ class RankerModel:
         for name in ("l1", "l2"):
             object.__setattr__(self, name, check_number(name, getattr(self, name), low=0.0))
         if len(self.classes) != 2:
-            raise ValueError(f"classes must be two, negative first, got {self.classes!r}.")
+            raise ValueError(f"classes must be two labels, negative first, got {self.classes!r}.")
         if self.moments is not None and self.moments.n_features != coef.size:
             raise ValueError(
-                f"moments must be of the model's {coef.size:,} columns, got moments of "
-                f"{self.moments.n_features:,}."
+                f"moments must have the model's {coef.size:,} columns, got {self.moments.n_features:,}."
             )
 
     @classmethod

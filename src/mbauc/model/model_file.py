@@ -164,7 +164,7 @@ def _plain(value: Any, where: str) -> Any:
         return value
     raise ValueError(
         f"{where} is a {type(value).__name__}, which a model file cannot hold; it holds numbers, texts, lists "
-        "and dicts. As random_state give a whole number or None."
+        "and dicts. For random_state pass a whole number or None."
     )
 
 

@@ -30,7 +30,10 @@ def find_promise(tested: Tested, false_alarm: float, confidence: float) -> Promi
         Probability with which that is kept (Neyman-Pearson order statistics).
     """
     if tested.weight is not None:
-        raise ValueError("a false-alarm guarantee needs unweighted rows, and these have weights.")
+        raise ValueError(
+            "a false-alarm guarantee needs unweighted rows, and these have weights; leave out the weights, or "
+            "set the threshold by a rule without a guarantee."
+        )
     negative = tested.s[tested.y == 0]
     needed = negatives_needed(false_alarm, 1 - confidence)
     if negative.size < needed:

@@ -90,7 +90,7 @@ class ModelTerms:
         """From what a file holds; a ValueError for anything that no model has written."""
         read = FeatureMap.from_dict(features)
         if read.to_dict() != features:
-            raise ValueError("features that would not be written as they are described")
+            raise ValueError("features described in a way that mbauc never writes")
         return cls(read, **{name: arrays[name] for name in (*BY_FEATURE, *BY_TERM) if name in arrays})
 
     def describe(self, coef: Array, slope: float) -> AdditiveTerms:

@@ -150,12 +150,13 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
                 + Advice("Train with {refit}.", command="Train with --keep-tested.", refit=False)
             )
         raise ValueError(
-            "there are no held-out rows: the training held none out, or the model was updated since."
+            "there are no held-out rows: the training held none out, or the model was updated since. Use rows "
+            "that it was not trained on."
         )
     trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
     if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:
         raise ValueError(
-            "the held-out rows cannot be identified: pass the files that the model was trained on, unchanged "
+            "the held-out rows cannot be found again: pass the files that the model was trained on, unchanged "
             "and in the same order."
         )
     return RowSubset(source, HoldOut.from_record(drawn).split(source), held_out=True)

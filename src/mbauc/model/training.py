@@ -124,8 +124,8 @@ class Training:
         if self.settings.get("loss") == LOG_LOSS:
             raise ValueError(
                 Advice("{loss} is for curves, ", loss=LOG_LOSS)
-                + "but other settings select a linear model. Leave these out (l1, l2, cv, encode, scale, "
-                "decay, max-fpr and similar), or use another loss."
+                + "but other settings select a linear model. Leave out l1, l2, cv, encode, scale, decay, "
+                "max_fpr and similar, or use another loss."
             )
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
         # the columns of another model may yet say that there are groups

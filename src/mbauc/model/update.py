@@ -79,7 +79,7 @@ def update_model(
     if source.n_features != model.n_features:
         raise ValueError(
             f"the new rows have {source.n_features:,} columns, the model has {model.n_features:,}. Read them "
-            "as the model's own rows were, with model.layout.source(paths, model.classes)."
+            "in the same way as the training rows, with model.layout.source(paths, model.classes)."
         )
     classes = join_classes(model, source.classes, "the new rows")
     rows = rows_in_source(source, title="pair moments", show=verbose)

@@ -75,9 +75,9 @@ class PairTerms:
         if sizes is None:
             if self.groups is not None and self.groups.shape != (n_rows,):
                 raise ValueError(
-                    f"groups has shape {self.groups.shape}, the data have {n_rows:,} rows. Those given to an "
-                    "objective are for its training rows alone; where others are scored, too, give groups "
-                    "to the data set."
+                    f"groups has shape {self.groups.shape}, the data have {n_rows:,} rows. Groups of an "
+                    "objective are those of its training rows; if other rows are evaluated as well, pass "
+                    "groups to the data sets instead."
                 )
             return self.groups
         if self.groups is not None:

@@ -107,6 +107,7 @@ def _weights_of_rows(weight: Any, sizes: Any, terms: PairTerms) -> Array:
     """Weights of rows that make those of their pairs the weights of groups."""
     if terms.equal_groups:
         raise ValueError(
-            "equal_groups=True counts groups alike, but the DMatrix has weights of groups; drop either."
+            "equal_groups=True gives all groups the same weight, but the DMatrix has weights of groups; "
+            "leave out one of them."
         )
     return np.sqrt(np.asarray(weight, dtype=np.float64)).repeat(sizes)

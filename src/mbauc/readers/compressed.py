@@ -131,7 +131,7 @@ class _Streams(io.RawIOBase):
             else:
                 packed = self._stream.read(_CHUNK)
                 if not packed:
-                    raise EOFError("the file ends before its last stream does")
+                    raise EOFError("the file ends in the middle of a compressed stream")
                 part = self._unpacker.decompress(packed, len(buffer))
         buffer[: len(part)] = part
         return len(part)
@@ -145,5 +145,5 @@ class _Streams(io.RawIOBase):
                 break
             rest = (rest + more).lstrip(b"\0")
         if rest and not rest.startswith(self._magic):
-            raise EOFError("what follows the end of a stream does not begin another one")
+            raise EOFError("the bytes after a compressed stream do not begin another one")
         return bytes(rest)

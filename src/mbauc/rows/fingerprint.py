@@ -92,22 +92,21 @@ class EarlierBlocks:
     def compare(self, number: int, mark: BlockMark) -> None:
         """Raise unless block ``number`` (from 0) is as it was."""
         if number >= len(self.marks):
-            raise self._reject_change(f"block {number + 1:,} was not there, the data has grown")
+            raise self._reject_change(f"block {number + 1:,} is new, the data has grown")
         if mark != self.marks[number]:
             first = sum(before.rows for before in self.marks[:number])
-            raise self._reject_change(f"block {number + 1:,} (from row {first:,} on) says something else")
+            raise self._reject_change(f"block {number + 1:,} (from row {first:,} on) has changed")
 
     def compare_length(self, blocks: int) -> None:
         """Raise if blocks are missing."""
         if blocks < len(self.marks):
-            raise self._reject_change(f"there were at least {len(self.marks):,} blocks, now {blocks:,}")
+            raise self._reject_change(f"it had at least {len(self.marks):,} blocks, now {blocks:,}")
 
     def _reject_change(self, how: str) -> CheckpointError:
         difference = f" The source: {self._apart}." if self._apart else ""
         return CheckpointError(
             f"the data is not what {self._path} was made from: {how}.{difference} "
-            "Put back the data and the settings of the source, or delete the file to read the data as it is "
-            "now."
+            "Restore the data and the settings of the source, or delete the file to start with the new data."
         )
 
 

@@ -40,7 +40,7 @@ def sum_squares(X: Any) -> float:
         largest = max((float(np.abs(block).max(initial=0.0)) for block in _blocks(X)), default=0.0)
         if largest > 0.0:
             raise ValueError(
-                f"the largest value of X is {largest:.3g}, whose square is near the end of floating point; "
+                f"the largest value of X is {largest:.3g}, whose square is close to the limits of float64; "
                 "rescale the features."
             )
     return total

@@ -117,8 +117,9 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
                     # a lone 1 is positive in both conventions, a lone 0 or -1 negative in its own
                     return np.full(labels.size, bool(known[0] == pair[1]))
             raise ValueError(
-                f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), which could be either. "
-                "Pass both labels as classes (the larger counts as positive), or labels in {0, 1} or {-1, 1}."
+                f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), and it is unknown "
+                "whether that is the positive one. Pass both labels as classes (the larger is positive), or "
+                "use the labels {0, 1} or {-1, 1}."
             )
         known = find_classes(labels)
     else:
@@ -174,10 +175,10 @@ class Labels:
         labels = as_labels(y)
         positive = positive_rows(labels, self.known)
         if (label := self._learn(distinct_labels(labels), labels, positive)) is not None:
-            side = "negative" if self.meaning[label] else "positive"
+            now, before = ("negative", "positive") if self.meaning[label] else ("positive", "negative")
             raise ValueError(
-                f"label {label!r} is {side} in {name}, but was the other in an earlier block of one class. "
-                "Pass both labels as classes."
+                f"label {label!r} is {now} in {name}, but was taken for {before} in an earlier block that had "
+                "no other label. Pass both labels as classes."
             )
         if len(self.meaning) > 2:
             raise ValueError(

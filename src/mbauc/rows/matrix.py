@@ -30,16 +30,17 @@ def check_structure(X: Any) -> None:
         or (indptr[1:] < indptr[:-1]).any()
     ):
         raise ValueError(
-            "X is a broken sparse matrix: indptr must have a place for each row (or column) and one more, "
-            "start at 0, never fall and end within the entries. Build it again, or see X.check_format()."
+            "X is a broken sparse matrix: indptr must have one entry more than there are rows (CSR) or columns "
+            "(CSC), start at 0, never decrease and not exceed the number of entries. Build X again; "
+            "X.check_format() says what is wrong."
         )
     used = indices[: indptr[-1]]
     # a negative number is a very large one without its sign
     if used.size and int(used.view(f"u{used.itemsize}").max()) >= across:
         raise ValueError(
-            f"X is a broken sparse matrix: {'columns' if X.format == 'csr' else 'rows'} run from 0 to "
-            f"{across - 1:,}, but its indices from {int(used.min()):,} to {int(used.max()):,}. "
-            "Build it again, or see X.check_format()."
+            f"X is a broken sparse matrix: indices must lie between 0 and {across - 1:,}, the last "
+            f"{'column' if X.format == 'csr' else 'row'}, got {int(used.min()):,} to {int(used.max()):,}. "
+            "Build X again; X.check_format() says what is wrong."
         )
 
 

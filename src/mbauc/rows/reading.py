@@ -102,9 +102,9 @@ def read_blocks(source: Source) -> Generator[Block, None, None]:
             raise ValueError(f"{name} (from row {first:,} on): {error}") from error
         if y.size and grouped != (groups is not None):
             raise ValueError(
-                f"{name} has no groups, but the source says that rows have some (has_groups)."
+                f"{name} has no groups, but the source has has_groups = True; yield (X, y, weight, groups)."
                 if grouped
-                else f"{name} has groups; a source says so beforehand, by an attribute has_groups = True."
+                else f"{name} has groups, but the source has no attribute has_groups = True; add it."
             )
         yield Block(X, positive, weight, None, first, groups=groups)
         first += y.size

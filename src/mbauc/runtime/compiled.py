@@ -69,8 +69,8 @@ def _private_folder() -> Path | None:
     folder = _make_private(Path(tempfile.gettempdir(), "mbauc-numba"))
     kept = "each process compiles it again" if folder is None else f"it is kept in {folder}"
     warn(
-        "compiled code can be kept neither beside the installation nor in the user's cache folder, since none "
-        f"can be written to: {kept}. Set NUMBA_CACHE_DIR to a folder of your own to choose another place.",
+        "compiled code cannot be cached in the folder of the installation or in the user's cache folder, "
+        f"because neither is writable: {kept}. Set NUMBA_CACHE_DIR to a folder that only you can write to.",
         MbaucWarning,
     )
     return folder

@@ -120,7 +120,10 @@ class _OnSpark:
         scorer: LinearScorer = self.scorer()
         features = getattr(self, self._columns_name, None)
         if features is None:
-            raise ValueError("this estimator was not fitted to a DataFrame; it does not know its columns.")
+            raise ValueError(
+                "this estimator was not fitted to a DataFrame, so it has no names of columns; fit it to a "
+                "DataFrame, or pass rows in memory."
+            )
         return score_column(frame, features, scorer)
 
 

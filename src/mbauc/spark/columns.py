@@ -158,5 +158,5 @@ def _check_sizes(sizes: NDArray[Any], n_features: int, name: str, first: int) ->
     if wrong.size:
         raise ValueError(
             f"column {name!r} has {int(sizes[wrong[0]]):,} numbers in row {first + int(wrong[0]):,}, but "
-            f"{n_features:,} elsewhere; all rows must have the same."
+            f"{n_features:,} elsewhere; all rows must have the same number."
         )

@@ -86,7 +86,8 @@ def resolve_columns(
             encode = "numbers. Encode it first (StringIndexer, OneHotEncoder, FeatureHasher)"
             _require(frame, name, "features", _NUMBERS, encode)
         if len(set(columns)) < len(columns):
-            raise ValueError("features names a column twice.")
+            twice = next(name for name in columns if columns.count(name) > 1)
+            raise ValueError(f"features names a column twice, {twice!r}; name each once.")
     else:
         raise ValueError(
             f"features must be a list of columns or the name of a vector column, got {features!r}."
@@ -109,14 +110,15 @@ def _require(frame: DataFrame, name: Any, argument: str, kinds: Any = None, expe
     if not isinstance(name, str) or name not in frame.columns:
         shown = ", ".join(frame.columns[:10]) + (", …" if len(fields) > 10 else "")
         raise ValueError(
-            f"{argument} names the column {name!r}, which is not there; there are {shown or 'none'}."
+            f"{argument} names the column {name!r}, which the DataFrame does not have; it has "
+            f"{shown or 'no columns'}."
         )
     exact = frame.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
     same = [field for field in fields if _normalise(field.name, exact) == _normalise(name, exact)]
     if len(same) > 1:
         raise ValueError(
-            f"{argument} names the column {name!r}, but {len(same)} columns are called so; rename or drop the "
-            "others."
+            f"{argument} names the column {name!r}, but {len(same)} columns have that name (case is ignored "
+            "unless spark.sql.caseSensitive is true); rename or drop the others."
         )
     if kinds is not None and not isinstance(same[0].dataType, kinds):
         raise ValueError(
@@ -146,7 +148,7 @@ def _size(frame: DataFrame, name: str, known: int | None) -> int:
     first = frame.select(exact_column(name)).where(exact_column(name).isNotNull()).head()
     if first is None:
         raise ValueError(
-            f"there are no rows with {name!r}, so it is not known how many features there are; at least one "
+            f"there are no rows with a value in {name!r}, so the number of features is unknown; at least one "
             "row of each class is needed."
         )
     return len(first[0])

@@ -172,6 +172,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         there = [name for name in columns if name in dataset.columns]
         if there:
             raise ValueError(
-                f"the DataFrame has a column {there[0]!r} already; drop it, or give the model's another name."
+                f"the DataFrame already has a column {there[0]!r}; drop it, or set another name in "
+                "predictionCol, rawPredictionCol or probabilityCol ('' leaves the column out)."
             )
         return dataset.withColumns(columns)

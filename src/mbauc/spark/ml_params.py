@@ -47,41 +47,41 @@ _TEXT = TypeConverters.toString
 
 #: Settings of a fit. Defaults are the classifier's, but for the seed.
 SETTINGS = (
-    Setting("l1", "l1", _FLOAT, "penalty on the absolute weights (>= 0)"),
-    Setting("l2", "l2", _or_word("auto", _FLOAT), "penalty on the squared weights (>= 0), or 'auto'"),
+    Setting("l1", "l1", _FLOAT, "l1 penalty on the weights (>= 0)"),
+    Setting("l2", "l2", _or_word("auto", _FLOAT), "l2 penalty on the weights (>= 0), or 'auto'"),
     Setting(
         "scale",
         "scale",
         _or_word("auto", TypeConverters.toBoolean),
-        "whether to standardise the features for the penalty; 'auto': where their units differ",
+        "whether to standardise the features for the penalty; 'auto': only if their units differ widely",
     ),
-    Setting("pairs", "pairs", _or_word("all", _INT), "'all' pairs, or how many are drawn"),
+    Setting("pairs", "pairs", _or_word("all", _INT), "'all' pairs, or the number of pairs to draw"),
     Setting(
-        "pairing", "pairing", _TEXT, "pairs as drawn ('matched'), or all among the drawn rows ('complete')"
+        "pairing", "pairing", _TEXT, "the drawn pairs ('matched'), or all pairs of the drawn rows ('complete')"
     ),
     Setting(
         "negativeRate",
         "negative_rate",
         _FLOAT,
-        "share of the negatives kept, if they were downsampled before",
+        "share of the negatives that was kept, if they were downsampled before the fit",
     ),
     Setting(
         "equalGroups",
         "equal_groups",
         TypeConverters.toBoolean,
-        "whether each group counts alike instead of each pair, if there are groups",
+        "whether each group has the same weight, instead of each pair",
     ),
     Setting("solver", "solver", _TEXT, "'auto', 'gram' or 'matrix-free'"),
-    Setting("tol", "tol", _FLOAT, "how exact the solver is (> 0); see mbauc.MBAClassifier"),
-    Setting("maxIter", "max_iter", _INT, "largest number of sweeps, or of products where matrix-free"),
+    Setting("tol", "tol", _FLOAT, "convergence tolerance of the solver (> 0); see mbauc.MBAClassifier"),
+    Setting("maxIter", "max_iter", _INT, "maximum number of sweeps, or of products of the matrix-free solver"),
     Setting("seed", "random_state", _INT, "seed of sampled pairs"),
 )
 #: Columns that a fit reads.
 _READ = {
     "labelCol": "column of labels, 0 or 1",
     "weightCol": "column of row weights; '' for none",
-    "idCol": "column that names each row: draws then do not depend on the order; '' for none",
-    "groupCol": "column of groups, within which alone pairs count; '' for none",
+    "idCol": "column of row ids, which makes sampling independent of the row order; '' for none",
+    "groupCol": "column of groups: only pairs within a group count; '' for none",
 }
 #: Columns that a model reads and adds; they alone can be set on a model.
 _OF_MODEL = {

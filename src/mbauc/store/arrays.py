@@ -112,8 +112,8 @@ def encode(
     text = _JSON.encode({"kind": kind, "about": about, "arrays": listed}).encode()
     if len(text) > MOST_TEXT:
         raise ValueError(
-            f"what the {kind} says of itself takes {len(text) / 2**20:,.0f} MiB of text, more than the "
-            f"{MOST_TEXT / 2**20:,.0f} MiB that a file may have. Hash the columns instead of naming them."
+            f"the description of the {kind}, names of columns included, takes {len(text) / 2**20:,.0f} MiB of "
+            f"text, above the limit of {MOST_TEXT / 2**20:,.0f} MiB. Hash the columns instead of naming them."
         )
     body = _lay_out(kind, dict(about), declared, start, len(text))
     first = _LENGTH.pack(len(text)) + text
@@ -145,7 +145,7 @@ def decode(file: StableFile, start: int, length: int) -> Body:
         raise ValueError("it ends too early")
     size = int.from_bytes(file.read(start, start + _LENGTH.size), "little")
     if size > min(length - _LENGTH.size, MOST_TEXT):
-        raise ValueError(f"a text of {size:,} bytes, more than there are or may be")
+        raise ValueError(f"a text of {size:,} bytes, more than the file has or the limit allows")
     text = file.read(start + _LENGTH.size, start + _LENGTH.size + size, keep=True)
     return _parse(bytes(text), start, length)
 
@@ -154,7 +154,7 @@ def decode_memory(memory: memoryview, start: int) -> Body:
     """As :func:`decode`, of a body that has been read, and begins at ``start`` in the file."""
     size = int.from_bytes(memory[: _LENGTH.size], "little")
     if len(memory) < _LENGTH.size or size > len(memory) - _LENGTH.size:
-        raise ValueError(f"a text of {size:,} bytes, more than there are")
+        raise ValueError(f"a text of {size:,} bytes, more than the file has")
     return _parse(bytes(memory[_LENGTH.size : _LENGTH.size + size]), start, len(memory))
 
 
@@ -163,7 +163,7 @@ def _parse(text: bytes, start: int, length: int) -> Body:
     _DESCRIPTION.check(described, "the description")
     declared = [(entry["name"], entry["dtype"], tuple(entry["shape"])) for entry in described["arrays"]]
     if len({name for name, *_ in declared}) < len(declared):
-        raise ValueError("two arrays of one name")
+        raise ValueError("two arrays with the same name")
     body = _lay_out(described["kind"], described["about"], declared, start, len(text))
     if body.end != start + length:
         raise ValueError(f"arrays that end at byte {body.end - start:,} of {length:,}")

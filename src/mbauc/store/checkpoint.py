@@ -136,7 +136,7 @@ class Checkpoint:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise DiskFullError(
                 error.errno,
-                f"a checkpoint could not be written ({reason}). The one before it is whole: make room, and "
+                f"a checkpoint could not be written ({reason}). The previous one is intact: make room, and "
                 + Advice("the same call resumes from there", command="the same command resumes from there"),
                 str(path),
             ) from error
@@ -227,7 +227,7 @@ class Checkpoint:
     def _unusable(self, error: OSError) -> CheckpointError:
         return CheckpointError(
             Advice("{checkpoint} cannot be used ", checkpoint=str(self.folder))
-            + f"({os.strerror(error.errno or 0)}); name a folder that can be made and written to."
+            + f"({os.strerror(error.errno or 0)}); name a folder that can be created and is writable."
         )
 
 

@@ -102,13 +102,13 @@ def _check_length(file: StableFile, kind: FileKind) -> int:
     _, crc, version, length = HEAD.unpack(head)
     held = file.size - HEAD.size
     if length != held:
-        what = "was cut short" if length > held else "has something behind its end"
+        what = "was cut short" if length > held else "has extra bytes at its end"
         raise kind.reject(
             file.path,
-            f"{what}, or is damaged: it has {held:,} bytes of content where its head says {length:,}",
+            f"{what}, or is damaged: it has {held:,} bytes of content, and its header says {length:,}",
         )
     if file_crc(file, UNSEALED, file.size) != crc:
-        raise kind.reject(file.path, "is damaged: it does not fit its checksum")
+        raise kind.reject(file.path, "is damaged: it does not match its checksum")
     kind.require_version(file.path, version)
     return int(length)
 

@@ -15,7 +15,7 @@ _KNOWN = {
     b"MBAUCKPT": "is a state of a checkpoint written by a version before 0.1.0",
     b"MBAUCROW": "is a row cache written by a version before 0.1.0",
     b"PK\x03\x04": "is a zip archive, as NumPy writes and PairMoments.save did before 0.1.0",
-    b"\x80": "may be a pickle, which mbauc never loads, because a pickle can run anything",
+    b"\x80": "may be a pickle, which mbauc never loads, because a pickle can run any code",
     b"\x93NUMPY": "is an array of NumPy",
     b"\x1f\x8b": "is compressed; unpack it with gunzip first",
 }

@@ -145,7 +145,7 @@ class ListOf(Schema):
 
     def describe(self) -> str:
         number = f"{self.least} " if self.least == self.most else ""
-        filled = "filled " if self.least and not number else ""
+        filled = "non-empty " if self.least and not number else ""
         return f"a {filled}list of {number}items, each {self.item.describe()}"
 
     def check(self, value: Any, where: str) -> None:

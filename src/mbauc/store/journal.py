@@ -74,7 +74,7 @@ class Journal:
         if end > self.size:
             return None, 0
         if file_crc(self._file, UNSEALED, end) != crc:
-            raise self._kind.reject(self.path, "is damaged: its head does not fit its checksum")
+            raise self._kind.reject(self.path, "is damaged: its header does not match its checksum")
         self._kind.require_version(self.path, version)
         try:
             return read_body(self._file, self._kind, HEAD.size, length).about, end
@@ -128,7 +128,7 @@ class Journal:
         return bool(zlib.crc32(head[:12]) == RECORD.unpack(head)[2])
 
     def _reject_damage(self, number: int) -> ValueError:
-        return self._kind.reject(self.path, f"is damaged: record {number} does not fit its checksum")
+        return self._kind.reject(self.path, f"is damaged: record {number} does not match its checksum")
 
     def reject_record(self, extent: Extent, error: ValueError) -> ValueError:
         """The error for a record that fits its checksum, but says what no mbauc has written."""

@@ -36,7 +36,7 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(text: str) -> float:
-    raise ValueError(f"the number {text}, which JSON does not have")
+    raise ValueError(f"the number {text}, which JSON does not allow")
 
 
 def _parse_finite(text: str) -> float:

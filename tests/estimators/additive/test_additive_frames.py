@@ -170,7 +170,7 @@ def test_columns_of_numbers_and_texts_are_named():
     frame, y = make_dates()
     mixed = frame[["bid"]].assign(b=np.array([1, "x"] * 150, dtype=object))
     for X in (mixed, mixed.assign(site="a")):
-        with pytest.raises(ValueError, match=r"column 'b' .*all texts.* or all numbers"):
+        with pytest.raises(ValueError, match=r"column 'b' .*Convert it to texts.* or to numbers"):
             ranker().fit(X, y)
 
 

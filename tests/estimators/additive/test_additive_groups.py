@@ -271,7 +271,7 @@ def test_what_cannot_be_fitted_is_said():
     with pytest.raises(ValueError, match="leave out y, sample_weight and groups"):
         ranker.fit(Blocks(X, y, groups), groups=groups)
     with pytest.raises(
-        ValueError, match=r"groups are kept whole, and of those of 100 rows 0 .* search_rows=1000"
+        ValueError, match=r"sample of 100 rows keeps groups whole, and 0 of its groups .* search_rows=1000"
     ):
         AdditiveAUCClassifier(search_rows=100).fit(X, y, groups=np.arange(240) % 2)
     assert not hasattr(ranker, "coef_")
@@ -293,5 +293,5 @@ def test_a_sample_with_too_few_groups_of_both_classes_says_how_to_search_on_more
     groups = np.concatenate([np.repeat([0, 1, 2], 20), np.arange(3, 543)])
     X, y = rng.standard_normal((600, 2)), np.arange(600) % 2
     AdditiveAUCClassifier("linear").fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match=r"it takes 2 at least\. Search on more rows: search_rows=1000"):
+    with pytest.raises(ValueError, match=r"at least 2 are needed\. Search on more rows: search_rows=1000"):
         AdditiveAUCClassifier("linear", search_rows=100).fit(X, y, groups=groups)

@@ -255,7 +255,7 @@ def test_one_byte_of_a_file_is_noticed_and_its_time_alone_is_not(tmp_path):
     os.utime(path, ns=(1, 1))
     np.testing.assert_array_equal(products_of(read(LibsvmSource(path), folder)), wanted)
     path.write_text("1 1:1 3:0.5\n0 2:1\n1 2:3\n0 1:3\n")
-    with pytest.raises(CheckpointError, match=r"block 1 \(from row 0 on\) says something else.*rows\.cache|"
+    with pytest.raises(CheckpointError, match=r"block 1 \(from row 0 on\) has changed.*rows\.cache|"
                        r"rows\.cache was made from: block 1 \(from row 0 on\)"):  # fmt: skip
         read(LibsvmSource(path), folder)
 

@@ -67,7 +67,7 @@ def test_groups_are_in_the_cache_file(table, tmp_path):
 
 def test_a_cache_without_groups_is_not_taken_for_one_with(table, tmp_path):
     build_source_operator(in_blocks(table, groups=False), n_threads=1, memory=PLENTY, folder=tmp_path)
-    with pytest.raises(CheckpointError, match=r"block 1 .* says something else"):
+    with pytest.raises(CheckpointError, match=r"block 1 .* has changed"):
         build_source_operator(in_blocks(table), n_threads=1, memory=PLENTY, folder=tmp_path)
 
 

@@ -293,7 +293,7 @@ def test_a_broken_column_matrix_is_refused():
     X = sp.csc_array((4, 2))
     X.data, X.indices, X.indptr = np.ones(2), np.array([1, 10**6]), np.array([0, 1, 2])
     for model in (FTRLProximal(), MBAClassifier()):
-        with pytest.raises(ValueError, match="rows run from 0 to 3, but its indices from 1 to 1,000,000"):
+        with pytest.raises(ValueError, match="must lie between 0 and 3, the last row, got 1 to 1,000,000"):
             model.fit(X, [0, 1, 0, 1])
 
 

@@ -133,6 +133,23 @@ def test_losses_stand_beside_wins():
     assert text.splitlines()[-1].startswith("Seed 0; python")
 
 
+def test_the_number_of_splits_is_told_once():
+    def text(**settings):
+        return page.page(Findings(Settings(**settings), {}))
+
+    one = text(small_splits=1, large_splits=1)
+    assert "into random stratified halves: one split. No fit" in one
+    assert "Their standard error measures" in one
+    assert "means over" not in one
+    several = text(small_splits=5, large_splits=3)
+    assert (
+        "halves: 5 splits below 20,000 rows, 3 above. AUCs, times and gains are means over the splits."
+        in several
+    )
+    assert "that of one split, which is conservative. It measures" in several
+    assert "halves: 4 splits. AUCs" in text(small_splits=4, large_splits=4)
+
+
 def test_an_explanation_needs_a_loss():
     text = written({"madelon": 0.3})
     assert summary.EXPLANATIONS["madelon"] not in text

@@ -316,7 +316,7 @@ def test_tables_that_cannot_be_transformed():
         encoding.transform({"a": ["1", "x"], "at": [None, None]})
     with pytest.raises(ValueError, match="there is no column for 'at'"):
         encoding.transform({"a": [1.0]})
-    with pytest.raises(ValueError, match="not learned: 'b'"):
+    with pytest.raises(ValueError, match="training rows did not have: 'b'"):
         encoding.transform({"a": [1.0], "at": [None], "b": [1]})
 
 

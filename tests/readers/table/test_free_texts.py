@@ -327,5 +327,5 @@ def test_straight_lines_take_a_text_for_a_category(encode):
 
 def test_names_of_words_and_of_columns_must_differ():
     rows = {"t": ["a b", "b", "c"] * 20, "t word count": [0.5] * 60, "y": [0, 1, 1] * 20}
-    with pytest.raises(ValueError, match="'t word count', which is the name of another column"):
+    with pytest.raises(ValueError, match="'t word count', but there is another column of that name"):
         TableSource(rows, label="y", encode="codes", types={"t": "text"})

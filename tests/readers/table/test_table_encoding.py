@@ -106,7 +106,7 @@ def test_missing_and_extra_columns_are_named(encoding):
     with pytest.raises(ValueError, match="Did you mean 'Site'"):
         encoding.transform({("Site" if name == "site" else name): values for name, values in ROW.items()})
     with pytest.raises(
-        ValueError, match=r"columns that were not learned: 'new'. Drop them, or pass extra='ignore'"
+        ValueError, match=r"the training rows did not have: 'new'. Drop them, or pass extra='ignore'"
     ):
         encoding.transform(ROW | {"new": [1]})
     assert encoding.transform(ROW | {"new": [1]}, extra="ignore").tolist() == EXPECTED
@@ -117,7 +117,7 @@ def test_missing_and_extra_columns_are_named(encoding):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"site": [5]}, "expected texts in column 'site', as when it was learned, got int64. Read it as text"),
+        ({"site": [5]}, "expected texts in column 'site', as in training, got int64. Read it as text"),
         ({"site": [["a"]]}, "expected texts in column 'site'.*got list"),
         ({"bid": ["much"]}, "row 0 of the table .*: expected a finite number in column 'bid', got 'much'"),
         ({"bid": [float("inf")]}, "row 0 of the table .*: expected a finite number in column 'bid', got inf"),

@@ -409,7 +409,7 @@ def test_a_missing_label_may_be_named_as_a_label(tmp_path):
         assert source.classes == (("a", "b"), "NA")
         assert [block.y.tolist() for block in source] == [[0, 1, 0]]
     for path in both(tmp_path, {"click": ["+", "-", "+"], "x": ["1.5", "2.5", "3.5"]}):
-        with pytest.raises(ValueError, match=r"got '-', which spells a missing value.*positive='\+'"):
+        with pytest.raises(ValueError, match=r"got '-', which stands for a missing value.*positive='\+'"):
             read(path)
         assert [block.y.tolist() for block in TableSource(path, label="click", positive="+")] == [[1, 0, 1]]
 
@@ -508,7 +508,7 @@ def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):
 )
 def test_an_archive_that_is_not_read(write, start, kind):
     with pytest.raises(
-        ValueError, match=rf"t\.csv\.zst is packed with {kind}, which is not read; gzip"
+        ValueError, match=rf"t\.csv\.zst is packed with {kind}, which is not supported; gzip"
     ) as caught:
         read(write(start + bytes(range(256)), "t.csv.zst"))
     assert "iconv" not in str(caught.value)

@@ -426,7 +426,7 @@ def test_other_files_are_read_in_the_same_way(path, tmp_path):
     assert whole(test)[0].tolist() == [[0, 0, 0, 0, 2, 0, 0, 1, 0, 0]]
     assert whole(test)[1].tolist() == [1]
     assert whole(train)[0].shape == (5, 10)
-    with pytest.raises(ValueError, match="pass either it or types, ignore, id and cluster"):
+    with pytest.raises(ValueError, match="leave out types, ignore, id and cluster, or encoding"):
         TableSource(path, label="click", encoding=train.encoding, ignore=["day"])
     again = TableSource(path, label="click", encoding=train.encoding)
     np.testing.assert_array_equal(whole(again)[0], whole(train)[0])

@@ -21,9 +21,7 @@ def add_additive(model: RankerModel, features: FeatureMap, inputs: str, graph: G
     """The score of an additive model, from its columns (numbers and codes) or from those of the table."""
     if inputs == "entries":
         raise ValueError(
-            Advice(
-                "{inputs} is for weights of the columns themselves, and this model has curves. ", inputs=inputs
-            )
+            Advice("{inputs} is for linear models, and this model has curves. ", inputs=inputs)
             + Advice("Use {inputs}.", inputs="columns")
         )
     if inputs == "table" and isinstance(model.layout, TableLayout):
@@ -46,9 +44,9 @@ def _from_raw(column: Steps | Levels, code: CodeColumn, graph: Graph) -> tuple[s
     """The indicator of each row, and its number if it has one, from a raw column of a table."""
     if code.hashed is not None:
         raise ValueError(
-            Advice("{inputs} cannot hash the column ", inputs="table")
+            Advice("{inputs} cannot hash values, as needed for the column ", inputs="table")
             + f"{code.name!r}. "
-            + Advice("Use {inputs}, and make its codes before.", inputs="columns")
+            + Advice("Use {inputs}, and hash the values before.", inputs="columns")
         )
     if code.is_numeric or isinstance(column, Steps):
         x = graph.input(code.name, graph.types.DOUBLE, "n")

@@ -96,33 +96,32 @@ def _check_table(model: RankerModel) -> None:
     for column in encoding.columns:
         if column.kind == "time":
             raise ValueError(
-                Advice("{inputs} cannot take the time column ", inputs="table")
-                + f"{column.name!r} apart into hour and weekday. "
+                Advice("{inputs} cannot split the time column ", inputs="table")
+                + f"{column.name!r} into hour and weekday. "
                 + Advice(
-                    "Use {inputs}, and TableEncoding.transform to make them.",
-                    command="Use {inputs}, and make them before.",
+                    "Use {inputs}, and TableEncoding.transform to compute them.",
+                    command="Use {inputs}, and compute them before.",
                     inputs="columns",
                 )
             )
         if column.kind == "text" and encoding.code_columns:
             raise ValueError(
-                Advice("{inputs} cannot take the texts of the column ", inputs="table")
-                + f"{column.name!r} apart into words. "
+                Advice("{inputs} cannot split the texts of the column ", inputs="table")
+                + f"{column.name!r} into words. "
                 + Advice(
-                    "Use {inputs}, and TableEncoding.transform to make them.",
-                    command="Use {inputs}, and make them before.",
+                    "Use {inputs}, and TableEncoding.transform to compute them.",
+                    command="Use {inputs}, and compute them before.",
                     inputs="columns",
                 )
             )
         if column.name in _OUTPUTS:
             raise ValueError(
-                f"the column {column.name!r} has the name of an output of the ONNX file; "
-                + Advice("{inputs} needs another name for it. ", inputs="table")
-                + Advice("Use {inputs}.", inputs="columns")
+                f"the column {column.name!r} has the name of an output of the ONNX file. "
+                + Advice("Rename it and train again, or use {inputs}.", inputs="columns")
             )
     if encoding.code_columns and model.terms is None:
         raise ValueError(
-            Advice("{inputs} cannot make codes of a table's columns. ", inputs="table")
+            Advice("{inputs} cannot encode the columns of a table as codes. ", inputs="table")
             + Advice("Use {inputs}.", inputs="columns")
         )
     if encoding.hash_dim is not None and model.terms is None:

@@ -8,7 +8,7 @@ try:
 except ImportError:
     raise ImportError(
         "mbauc.objectives.torch needs PyTorch; install it with: pip install 'mbauc[torch]' "
-        "(or the build for your machine, as pytorch.org has it)"
+        "(or install the build for your machine from pytorch.org)"
     ) from None
 
 from mbauc.objectives.torch.loss import PairwiseAUCLoss, pairwise_auc_loss

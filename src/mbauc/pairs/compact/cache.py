@@ -114,7 +114,7 @@ def open_cache(path: Path, n_threads: int) -> RowCache:
     for number, (extent, part) in enumerate(zip(journal.extents, parts, strict=True)):
         if part is None:
             where = f"record {number} (bytes {extent.start:,} to {extent.end:,})"
-            raise ROW_CACHE.reject(str(path), f"is damaged: {where} does not fit its checksum")
+            raise ROW_CACHE.reject(str(path), f"is damaged: {where} does not match its checksum")
     checked = [part for part in parts if part is not None]
     cache = _build_cache(journal, [part.record for part in checked])
     _check_sums(cache, checked)

@@ -208,7 +208,7 @@ class Reading:
         said = f"{said} " + (advice or CORRECT)
         if not self._rules.any_label or fault.kind != kernels.BAD_LABEL:
             return said
-        return said + " As the label of a row to score any number will do, such as 0."
+        return said + " Rows to score need a label, too: any number will do, such as 0."
 
 
 def _find_faulty(text: Text, parsed: ParsedRows) -> NDArray[np.int64]:

@@ -137,7 +137,9 @@ class LibsvmSource:
         self._ignore_others = extra == "ignore"
         if self._ignore_others:
             if n_features is None or rules.zero_based is None:
-                raise ValueError("extra='ignore' needs n_features and zero_based, or no column is extra.")
+                raise ValueError(
+                    "extra='ignore' needs n_features and zero_based, which say which columns are extra."
+                )
             rules = rules._replace(n_features=LARGEST)
         self.n_rows: int | None = None
         self.skipped = Skipped()
@@ -403,7 +405,7 @@ def _complete_rules(rules: Rules, reading: Reading) -> Rules | None:
     width = reading.highest + shift + 1
     if rules.n_features is None:
         if width < 1:
-            raise ValueError("no row has an entry, which leaves the number of columns open; give n_features.")
+            raise ValueError("no row has an entry, so the number of columns is unknown; pass n_features.")
         return rules._replace(n_features=width)
     # an index that is one too large was let pass as long as the first column seemed to have index 1
     return rules if width <= rules.n_features else None

@@ -23,8 +23,8 @@ def pyarrow(part: str = "") -> Any:
         return sys.modules.get(name) or import_module(name)
     except ImportError:
         raise ImportError(
-            "tables (CSV, TSV, Parquet, data frames) are read and written with pyarrow, which is not there. "
-            "Install it with: pip install pyarrow"
+            "tables (CSV, TSV, Parquet, data frames) are read and written with pyarrow, which is not "
+            "installed. Install it with: pip install pyarrow"
         ) from None
 
 
@@ -112,11 +112,11 @@ def _as_arrow_column(values: Any, name: str) -> Any:
         return arrow.array(values, from_pandas=True)
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"column {name!r} holds {abbreviate(error.object)}, which is no text that can be written in UTF-8. "
-            "Read it again in the encoding that it has, or mend it, as in "
+            f"column {name!r} holds {abbreviate(error.object)}, which cannot be encoded as UTF-8. Read the "
+            "data again with their own encoding, or replace such characters: "
             "text.encode('utf-8', 'replace').decode()."
         ) from None
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError, OverflowError) as error:
         raise ValueError(
-            f"column {name!r} cannot be read: {error}. Make it all texts, as astype(str) does, or all numbers."
+            f"column {name!r} cannot be read: {error}. Convert it to texts, as astype(str) does, or to numbers."
         ) from None

@@ -174,7 +174,7 @@ class TableLabels:
         if not self.positive and len(kinds) > 1:
             raise ValueError(
                 f"{piece.file}: column {self.name!r} mixes numbers and texts ({_join(list(self._seen))}), "
-                "so that none is the larger. " + Advice("Say which is positive with {positive}", positive=...)
+                "so neither is the larger one. " + Advice("Say which is positive with {positive}", positive=...)
             )
 
     @property
@@ -220,10 +220,10 @@ class TableLabels:
         text = value.strip() if isinstance(value, str) else ""
         if not text:
             return f"{wanted} none."
-        hint: str = "If it is a label, spell it in another way."
+        hint: str = "If it is a label, write it in another way."
         if text == "-":
-            hint = Advice("If it is the label that stands against '+', pass {positive}.", positive="+")
-        return f"{wanted} {text!r}, which spells a missing value. " + hint
+            hint = Advice("If '-' is the negative label and '+' the other one, pass {positive}.", positive="+")
+        return f"{wanted} {text!r}, which stands for a missing value. " + hint
 
     def _encode(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct labels, and for each row the place of its own (-1 for missing ones)."""

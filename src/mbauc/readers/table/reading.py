@@ -262,5 +262,8 @@ def _find_header(piece: Piece) -> list[RowFault]:
         return []
     if any(table[name][0].as_py() != name for name in table.column_names):
         return []
-    message = "expected a row, got names of columns, which the model's own files did not have. Take it out."
+    message = (
+        "expected a row, got names of columns; the files that the model was trained on had no such line. "
+        "Remove it."
+    )
     return [RowFault(np.arange(table.num_rows) == 0, "names of columns", lambda row: message)]

@@ -286,7 +286,9 @@ class TableSource:
         settings = EncodingSettings(encode, hash_dim, signed, missing, scale, max_categories)
         settings.check()
         if encoding is not None and (types or ignore or id or cluster is not None):
-            raise ValueError("an encoding knows its columns; pass either it or types, ignore, id and cluster.")
+            raise ValueError(
+                "encoding already defines the columns; leave out types, ignore, id and cluster, or encoding."
+            )
         if label is None and encoding is None:
             raise ValueError(
                 "label must name a column; rows without labels can only be scored, with an encoding."
@@ -619,7 +621,7 @@ class TableSource:
     def _labelled_rows(self) -> Generator[tuple[TableRows, NDArray[np.int8]], None, None]:
         for rows in self._first.watch(self._read()):
             if rows.y is None:
-                raise ValueError("a source with label=None has no labels; see score_rows.")
+                raise ValueError("a source with label=None has no labels to iterate over; use score_rows.")
             yield rows, rows.y
 
     def _report(self) -> Report:

@@ -111,8 +111,8 @@ def draw_sample(rows: PartedRows, pairs: int, random_state: Any) -> tuple[Sample
         if rows.weighted or counts.weighted:
             if 18 * sum(counts.sizes) > parse_memory(None):
                 raise ValueError(
-                    f"weights of {sum(counts.sizes):,} rows do not fit into the driver's memory; name an id "
-                    "column (id=…), with which weighted pairs are drawn where the rows are."
+                    f"weights of {sum(counts.sizes):,} rows do not fit into the driver's memory; pass an id "
+                    "column (id=…), so that workers draw the weighted pairs."
                 )
             _, ranks = _draw_from_list(parts, schema, counts.classes, pairs, random_state)
         else:
@@ -128,8 +128,8 @@ def _fetch_ranks(parts: Parts, schema: Schema, counts: LabelCounts, ranks: tuple
     for side, wanted in zip(pieces, (plus, minus), strict=True):
         if sum(X.shape[0] for X in side) != wanted.size:
             raise ValueError(
-                "rows moved between two jobs: a part had other rows than when they were counted. Keep the data "
-                "as it is (persist or cache it), or name an id column."
+                "rows moved between two jobs: a partition has other rows than when they were counted. Persist "
+                "or cache the data, or pass an id column (id=…)."
             )
     X = stack_rows([*pieces[0], *pieces[1]])
     return Sample(Block(X, np.arange(X.shape[0]) < plus.size), (i, j + plus.size))

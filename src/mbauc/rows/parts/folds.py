@@ -164,7 +164,7 @@ def fold_rules(
     n_folds = limit_folds(counts.sizes, n_folds)
     if sum(counts.sizes) > MOST_RANKED_ROWS:
         raise ValueError(
-            f"folds of {sum(counts.sizes):,} rows would take that many bytes with every task; name an id "
-            "column (id=…), whose hash tells the fold without a list."
+            f"a list with the folds of {sum(counts.sizes):,} rows is too large to send to each task; pass an "
+            "id column (id=…), whose hash determines the fold."
         )
     return [FoldsByRank.draw(counts.sizes, n_folds, rng, counts.offsets) for _ in range(repeats)]

@@ -136,8 +136,8 @@ class FoldsOfGroups:
         place = np.minimum(np.searchsorted(self.keys, groups), self.keys.size - 1)
         if (self.keys[place] != groups)[block.used].any():
             raise ValueError(
-                "there are groups that were not there when they were counted: the data changed while it was "
-                "read. Start again once it stays as it is."
+                "the data changed while it was read: it has groups that were not there when they were counted. "
+                "Start again when nothing writes to it."
             )
         fold = self.folds[place].astype(np.int32)
         fold[~block.used] = -1

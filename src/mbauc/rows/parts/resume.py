@@ -90,7 +90,7 @@ class ResumablePass:
         if self._now != later:
             raise CheckpointError(
                 f"the data was changed while it was read ({describe_differences(self._now, later)}). Delete "
-                f"the folder {folder} and start again once the data stays as it is."
+                f"the folder {folder} and start again when nothing writes to the data."
             )
         if not self._complete or self._now is not None:
             self._complete = True

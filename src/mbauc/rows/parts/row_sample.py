@@ -217,8 +217,8 @@ def _fit_groups(plus: ClassSample, minus: ClassSample, most: int) -> tuple[int, 
     paired = np.isin(kept, own[0], kind="sort") & np.isin(kept, own[1], kind="sort")
     if paired.sum() < _LEAST_GROUPS and kept.size < keys.size:
         raise ValueError(
-            f"groups are kept whole, and of those of {most:,} rows {paired.sum()} have rows of both classes; "
-            f"it takes {_LEAST_GROUPS} at least. "
+            f"the search sample of {most:,} rows keeps groups whole, and {paired.sum()} of its groups have "
+            f"rows of both classes; at least {_LEAST_GROUPS} are needed. "
             + Advice("Search on more rows: {search_rows}.", search_rows=10 * most)
         )
     first, second = (int(np.searchsorted(held, kept[-1], "right")) for held in own)

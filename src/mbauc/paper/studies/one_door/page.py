@@ -12,7 +12,10 @@ from mbauc.paper.studies.one_door.summary import summarise
 from mbauc.paper.studies.outputs import markdown_table, unwrap, write_table, write_text
 from mbauc.paper.studies.tables.findings import SIGNIFICANT
 from mbauc.paper.studies.tables.parts import (
+    describe_intervals,
     describe_making,
+    describe_splits,
+    describe_stderr,
     list_gaps,
     list_items,
     show_gain,
@@ -54,13 +57,11 @@ Row numbers, ids, dates, codes and blanks remain, because inferring column types
 other tables are numeric frames.
 
 **Splits.** Tables with their own test rows are split as provided. The others are split into random stratified
-halves; the number of splits is {small} below {large:,} rows and {large_splits} above. AUCs, times and gains
-are means over the splits. No fit uses test rows. EBM is stopped after {ebm:g} seconds, and then has no result
-for the table.
+halves: {splits} No fit uses test rows. EBM is stopped after {ebm:g} seconds, and then has no result for the
+table.
 
-**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows,
-so the standard error of a mean is taken to be that of one split, which is conservative. It measures the
-variance of test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
+**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). {stderr} measures the variance of
+test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
 The best competitor is selected on the test rows, which favours it.
 
 **Time and memory.** Each fit runs alone in its own process, with {threads} threads, after a warm-up fit to a
@@ -89,9 +90,7 @@ category.
 def page(found: OneDoor) -> str:
     """The text of ``one_door.md``."""
     s = found.settings
-    what = _WHAT.format(
-        small=s.small_splits, large=s.large, large_splits=s.large_splits, ebm=EBM_SECONDS, threads=THREADS
-    )
+    what = _WHAT.format(splits=describe_splits(s), stderr=describe_stderr(s), ebm=EBM_SECONDS, threads=THREADS)
     parts = ["# TableRanker against LightGBM, EBM and skrub with defaults", unwrap(what)]
     if s.quick:
         parts.insert(1, "**A quick run**: one split of each table.")
@@ -105,7 +104,7 @@ def page(found: OneDoor) -> str:
     parts += ["## TableRanker minus each competitor", "Points with 95% intervals; in bold if significant."]
     parts += [_tabulate_gains(found)]
     parts += ["## Pairwise comparison", unwrap(_PAIRS), _tabulate_pairs(found, ranked)]
-    parts += ["## Confidence intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
+    parts += ["## Confidence intervals", describe_intervals(s)]
     parts += [tabulate(found, ranked, show_interval)]
     parts += ["## Training time, s", tabulate(found, found.methods, show_seconds)]
     parts += ["## Peak memory, MB", tabulate(found, found.methods, show_memory)]

@@ -9,8 +9,11 @@ from mbauc.paper.studies.outputs import markdown_table, unwrap, write_text
 from mbauc.paper.studies.tables.findings import SIGNIFICANT, Findings
 from mbauc.paper.studies.tables.methods import AUTO, FOLDS, GRIDS, LIGHTGBM, METHODS
 from mbauc.paper.studies.tables.parts import (
+    describe_intervals,
     describe_limit,
     describe_making,
+    describe_splits,
+    describe_stderr,
     list_gaps,
     list_items,
     show_gain,
@@ -54,13 +57,11 @@ get standardised numbers and one-hot encoded texts; missing numbers are imputed 
 indicator column. All others get the raw tables.
 
 **Splits.** Tables with their own test rows are split as provided. The others are split into random stratified
-halves; the number of splits is {small} below {large:,} rows and {large_splits} above. AUCs, times and gains
-are means over the splits. No fit and no choice of settings uses test rows. The rules of *auto* were developed
-with the test rows of some of these tables in view.
+halves: {splits} No fit and no choice of settings uses test rows. The rules of *auto* were developed with the
+test rows of some of these tables in view.
 
-**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows,
-so the standard error of a mean is taken to be that of one split, which is conservative. It measures the
-variance of test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
+**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). {stderr} measures the variance of
+test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
 Intervals undercover where a class has fewer than 100 test rows, or the AUC is close to 1.
 
 **Time and memory.** Each fit runs alone in its own process, with {threads} threads, after a warm-up fit to a
@@ -87,9 +88,8 @@ def page(found: Findings) -> str:
     tuned = [key for key in found.methods if METHODS[key].tuned]
     what = _WHAT.format(
         svm_rows=int(METHODS["svm"].most_rows),
-        small=s.small_splits,
-        large=s.large,
-        large_splits=s.large_splits,
+        splits=describe_splits(s),
+        stderr=describe_stderr(s),
         threads=THREADS,
     )
     parts = ["# Additive models on real tables: AdditiveAUCClassifier, LightGBM, EBM", unwrap(what)]
@@ -107,7 +107,7 @@ def page(found: Findings) -> str:
         # auto with nothing set is there to be seen beside what was searched for
         shown = [key for key in (AUTO, LIGHTGBM) if key in defaults]
         parts += ["## AUC with tuned settings", text, tabulate_aucs(found, shown + tuned)]
-    parts += ["## Confidence intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
+    parts += ["## Confidence intervals", describe_intervals(s)]
     parts += [tabulate(found, found.methods, show_interval)]
     parts += ["## Training time, s", tabulate(found, found.methods, show_seconds)]
     parts += ["## Peak memory, MB", tabulate(found, found.methods, show_memory)]

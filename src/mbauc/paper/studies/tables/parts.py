@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 
 from mbauc.paper.studies.outputs import markdown_table, write_table
-from mbauc.paper.studies.tables.findings import SIGNIFICANT, Facts, Findings, Gain, Outcome
+from mbauc.paper.studies.tables.findings import SIGNIFICANT, Facts, Findings, Gain, Outcome, Settings
 from mbauc.paper.studies.tables.methods import Method
 from mbauc.paper.studies.tables.runs import rival_versions
 from mbauc.paper.study import describe_origin
@@ -131,6 +131,33 @@ def list_gaps(found: Findings) -> Iterator[str]:
     limited = [methods[key].name + limit for key in found.methods if (limit := describe_limit(methods[key]))]
     if limited:
         yield f"Not run above their size limits ({NONE}): {'; '.join(limited)}."
+
+
+def describe_splits(settings: Settings) -> str:
+    """How many splits a table has, and what is averaged over them."""
+    small, large = settings.small_splits, settings.large_splits
+    if small == large == 1:
+        return "one split."
+    number = (
+        f"{small} splits" if small == large else f"{small} splits below {settings.large:,} rows, {large} above"
+    )
+    return f"{number}. AUCs, times and gains are means over the splits."
+
+
+def describe_stderr(settings: Settings) -> str:
+    """The beginning of the sentence that says what standard errors measure."""
+    if settings.small_splits == settings.large_splits == 1:
+        return "Their standard error"
+    return (
+        "Splits of one table share rows, so the standard error of a mean is taken to be that of one split, "
+        "which is conservative. It"
+    )
+
+
+def describe_intervals(settings: Settings) -> str:
+    """What the intervals of a page are."""
+    means = "" if settings.small_splits == settings.large_splits == 1 else "; means over splits"
+    return f"95% intervals of the AUC (DeLong{means}), in percent."
 
 
 def describe_limit(method: Method) -> str:

@@ -77,7 +77,7 @@ def _show(value: Any) -> str:
 def _no_number(name: str, values: Any) -> Callable[[int], str]:
     def message(row: int) -> str:
         return (f"expected a finite number in column {name!r}, got {_show(values[row].as_py())}. ") + Advice(
-            "Pass {types} if it is none.", types={name: "category"}
+            "Pass {types} if the column is not numeric.", types={name: "category"}
         )
 
     return message
@@ -91,7 +91,7 @@ def _no_time(column: Column, values: Any) -> Callable[[int], str]:
 
     def message(row: int) -> str:
         return (f"expected {wanted} in column {column.name!r}, got {_show(values[row].as_py())}. ") + Advice(
-            "Pass {types} if it is none.", types={column.name: "category"}
+            "Pass {types} if the column is not a time.", types={column.name: "category"}
         )
 
     return message
@@ -101,13 +101,13 @@ def _wrong_type(column: Column, came: str) -> str:
     wanted = {"numeric": "numbers", "time": "times"}.get(column.kind, "texts")
     if column.kind in ("category", "text") and column.spelling == "text":
         return (
-            f"expected texts in column {column.name!r}, as when it was learned, got {came}. Read it as text "
-            "where it is first read: as numbers, codes such as 007 or 1e5 have changed already."
+            f"expected texts in column {column.name!r}, as in training, got {came}. Read it as text from the "
+            "file: once read as numbers, codes such as 007 or 1e5 are lost."
         )
     if column.kind == "category" and column.spelling == "truth":
         return (
-            f"expected truth values in column {column.name!r}, spelled as when it was learned, got {came}. "
-            "Convert it where it is first read, as astype(bool) does."
+            f"expected booleans in column {column.name!r}, spelled as in training, got {came}. "
+            "Convert it when you read it, as astype(bool) does."
         )
     leave_out = Advice("Leave it out with {ignore}.", ignore=[column.name])
     return f"expected {wanted} in column {column.name!r}, got {came}. " + leave_out

@@ -326,7 +326,9 @@ def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str)
                 raise ValueError(
                     f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
                     "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH). "
-                    + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
+                    + Advice(
+                        "Dates that end with the year need {types}, or month-first.", types={name: "day-first"}
+                    )
                 )
             form = "timestamp"
     return Column(name, kind, "set by user", found.spelling, form)
@@ -341,8 +343,8 @@ def _form_in_order(name: str, order: str, column: Any, where: str) -> str:
     if form is None:
         example = next(iter(texts), None)
         raise ValueError(
-            f"{where}: column {name!r} should be {order} dates with the year at last, such as "
-            f"{'21.10.2014' if order == 'day-first' else '10/21/2014'!r}, but holds others"
+            f"{where}: column {name!r} should be {order} dates that end with the year, such as "
+            f"{'21.10.2014' if order == 'day-first' else '10/21/2014'!r}, but holds other values"
             + (f" ({example!r} is the first value)." if example else ".")
         )
     return form

@@ -104,8 +104,8 @@ class CodeLearner:
         twice = next((name for name, count in Counter(c.name for c in codes).items() if count > 1), None)
         if twice is not None:
             raise ValueError(
-                f"a text would become a column {twice!r}, which is the name of another column. Rename one "
-                "of the two, or leave it out."
+                f"a text column would become the column {twice!r}, but there is another column of that name. "
+                "Rename one of the two, or leave it out."
             )
         return TableEncoding(
             self._plan.features,

@@ -37,7 +37,8 @@ def select_columns(table: Any, wanted: Sequence[str], unused: Collection[str], e
     if more and extra == "error":
         shown = ", ".join(map(repr, more[:20]))
         raise ValueError(
-            f"the table has columns that were not learned: {shown}. Drop them, or pass extra='ignore'."
+            f"the table has columns that the training rows did not have: {shown}. Drop them, or "
+            "pass extra='ignore'."
         )
     return as_arrow_table(table, list(wanted))
 

@@ -84,7 +84,7 @@ def plan_frame_codes(
 
 def _plan_frame(rows: Any, types: Mapping[str, str] | None, ignore: Sequence[str], judge: Judge) -> ColumnPlan:
     if not rows.num_rows:
-        raise ValueError("the table has no rows; pass those that the columns are to be learned from.")
+        raise ValueError("the table has no rows; pass the rows from which the columns are to be learned.")
     return plan_columns(rows.slice(0, LOOK_ROWS), label=None, types=types, ignore=ignore, judge=judge)
 
 

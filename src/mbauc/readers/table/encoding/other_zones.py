@@ -34,7 +34,7 @@ class OtherZones:
         """Warn of each column that was seen in another zone."""
         for name, zone in self._other.items():
             warn(
-                f"column {name!r} has times of the zone {zone!r}, and had {self._learned[name]!r} in training: "
-                "its hours and weekdays are others. Convert it to that zone first.",
+                f"column {name!r} has times in the zone {zone!r}, and had {self._learned[name]!r} in training: "
+                "hours and weekdays differ. Convert it to the zone of the training rows first.",
                 DataWarning,
             )

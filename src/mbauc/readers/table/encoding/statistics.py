@@ -67,8 +67,8 @@ class ColumnStatistics:
         if not np.isfinite(scale).all():
             column = int(np.flatnonzero(~np.isfinite(scale))[0])
             raise ValueError(
-                f"column {column:,} has values as large as {self.max_abs[column]:g}, whose squares are beyond "
-                "all numbers; scale by 'max-abs'."
+                f"column {column:,} has values as large as {self.max_abs[column]:g}, whose squares overflow "
+                "float64; use scale='max-abs'."
             )
         scale[scale == 0.0] = 1.0
         return scale

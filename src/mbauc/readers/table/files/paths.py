@@ -106,8 +106,8 @@ class TableFile:
         kind = archive_kind(stream)
         if kind in ("zstd", "7z", "compress"):
             raise ValueError(
-                f"{self} is packed with {kind}, which is not read; gzip (.gz), bzip2 (.bz2), xz and zip are. "
-                "Unpack it first."
+                f"{self} is packed with {kind}, which is not supported; gzip (.gz), bzip2 (.bz2), xz and zip "
+                "are. Unpack it first."
             )
         start = stream.read(len(MARK))
         stream.seek(0)
@@ -181,7 +181,7 @@ def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
 
 def _no_paths(given: object) -> str:
     return (
-        f"paths must name files, got {type(given).__name__}. Pass a table in memory by itself, several joined "
+        f"paths must name files, got {type(given).__name__}. Pass a table in memory by itself; join several "
         "to one first."
     )
 
