@@ -58,9 +58,9 @@ class PairwiseAUCClassifier(LossRanker):
         pairs of the highest-scored negatives and the lowest-scored positives, selected again at every step. It
         must be a decreasing loss, which excludes the squared one; the objective is convex if ``min_fpr`` is 0.
         Where most positives score below the highest negatives, weights of zero minimise the loss of a small
-        region, above all with both ``max_fpr`` and ``min_tpr``. A warning says so, and the weights rank as those
-        for the squared loss over all pairs do: fit to a larger region, or let :class:`PairwiseAUCClassifierCV`
-        select it.
+        region, above all with both ``max_fpr`` and ``min_tpr``. A warning says so, and the weights rank as
+        those for the squared loss over all pairs do: fit to a larger region, or let
+        :class:`PairwiseAUCClassifierCV` select it.
     equal_groups : bool, default=False
         With ``groups`` in :meth:`fit`, whether groups have equal weight instead of pairs.
     scale, penalty_factors, negative_rate, weights

@@ -73,7 +73,7 @@ CORPUS = [
     ("price", ["$1,200.50", "-$3", "$20"] * 20, "numeric", "numeric", "amounts such as '$1,200.50'"),
     ("price", ["1200 €", "3.5 €"] * 20, "numeric", "numeric", "amounts such as '1200 €'"),
     ("people", ["1,200", "980", "12,345,678"] * 20, "numeric", "numeric", "commas such as '1,200'"),
-    ("x", ["1.234,50", "3,5", "980"] * 20, "numeric", "numeric", "numbers with a decimal comma such as '1.234,50'"),
+    ("x", ["1.234,50", "3,5", "980"] * 20, "numeric", "numeric", "a decimal comma such as '1.234,50'"),
     ("x", ["1.234,50 €", "3 €", "NA"] * 20, "numeric", "numeric", "amounts such as '1.234,50 €'"),
     ("x", ["1,5", "1.5"] * 50, "category", "category", "texts"),
     ("x", ["1,2,3", "1,2"] * 50, "category", "category", "texts"),

@@ -103,8 +103,8 @@ class LossProblem:
 
         ``start`` are weights over the columns of the data to start from; without, the solution for the squared
         loss, which are also those that rank the rows where no weights lower the loss over a part of the ROC
-        curve. ``resume`` is a state that ``watch`` was given on the same problem: the run goes on from there, to
-        the same bits.
+        curve. ``resume`` is a state that ``watch`` was given on the same problem: the run goes on from there,
+        to the same bits.
         """
         self._rows.sweeps = 0
         with single_threaded_blas():
@@ -172,8 +172,8 @@ class LossProblem:
         warn(
             f"the loss over this part of the ROC curve is {said} for weights of "
             "zero: the negatives in this part score about as high as the positives, and weights near zero "
-            "minimise the loss. They rank about as weights for the squared loss over all pairs do, and may rank "
-            "worse than weights fitted to a larger part. "
+            "minimise the loss. They rank about as weights for the squared loss over all pairs do, and may "
+            "rank worse than weights fitted to a larger part. "
             + Advice(
                 "Raise {max_fpr} or lower {min_tpr}, lower {l2}, or let cross-validation try larger parts.",
                 command="Raise {max_fpr} or lower {min_tpr}, or let {loss} try larger parts.",
