@@ -260,7 +260,7 @@ def run(options: argparse.Namespace) -> int:
             chosen, why = choose_hold_out(source, training.hold_out, grouped=grouped, folds=training.refit)
             training = replace(training, hold_out=chosen)
             if why:
-                output.say(f"test        on {chosen.describe()}: {why}")
+                output.note(f"on {chosen.describe()}: {why}", 12, "test")
         with show_wait("", show=training.verbose):
             model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(options, source, test)
