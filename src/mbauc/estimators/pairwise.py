@@ -293,7 +293,7 @@ class PairwiseAUCClassifier(LossRanker):
             if resume is None and isinstance(l2, str):
                 l2, start = problems.choose_l2(loss, tol=tol, max_iter=max_iter)
             solution = problem.solve(
-                l1, l2, tol=tol, max_iter=max_iter, start=start, resume=resume, watch=watch
+                l1, l2, tol=tol, max_iter=max_iter, start=start, resume=resume, watch=watch, always_rank=True
             )
         problem.warn_if_hardly_learned(solution)
         self._store_solution(problem, solution)
