@@ -123,7 +123,9 @@ for name, limit in {"all pairs": 1.0, "the top 1%": 0.01}.items():
 # .. code-block:: sh
 #
 #    mbauc fit connections.csv --label attack --max-fpr 0.01 -o top.mbauc
-#    mbauc evaluate top.mbauc later.csv           # AUC, and the part of it at few false alarms
+#    mbauc evaluate top.mbauc later.csv --max-fpr 0.01   # AUC, and the part of it at few false alarms
+#
+# ``mbauc fit`` without ``--max-fpr`` fits curves: evaluate that model in the same way, and keep the better one.
 #
 # When not to use it
 # ------------------

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import psutil
 
 from mbauc import MBAClassifier
 from mbauc.paper.clicks import ClickLog
 from mbauc.readers import TableSource
+from mbauc.runtime.memory import own_memory
 
 # %%
 # A folder of files
@@ -56,12 +56,12 @@ print(f"{source.n_features:,} columns; as a sparse matrix the rows take {400_000
 class Watched:
     def __init__(self, source):
         self.source, self.n_features, self.classes = source, source.n_features, source.classes
-        self.rows, self.held = [0], [psutil.Process().memory_info().rss / 1e6]
+        self.rows, self.held = [0], [own_memory() / 1e6]
 
     def __iter__(self):
         for block in self.source:
             self.rows.append(self.rows[-1] + block.y.size)
-            self.held.append(psutil.Process().memory_info().rss / 1e6)
+            self.held.append(own_memory() / 1e6)
             yield block
 
 

@@ -1,9 +1,11 @@
 """The pages of docs/: links, tables, the reference and the settings that they are built with."""
 
+import ast
 import importlib
 import re
 import runpy
 import sys
+import tomllib
 
 import pytest
 from benchmarks.__main__ import PLACES, table
@@ -205,3 +207,28 @@ def test_documented_modules_have_the_names_that_they_list(name):
     module = pytest.importorskip(name)
     assert module.__all__
     assert all(getattr(module, each).__doc__ for each in module.__all__)
+
+
+def test_guides_import_what_the_docs_extra_installs(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    def list_installed(requirements):
+        for one in requirements:
+            name, extras = re.match(r"([\w-]+)(?:\[([\w,-]+)\])?", one).groups()
+            if name == "mbauc":
+                for extra in extras.split(","):
+                    yield from list_installed(project["optional-dependencies"][extra])
+            yield {"scikit-learn": "sklearn"}.get(name, name)
+
+    known = {
+        *sys.stdlib_module_names,
+        *list_installed(project["dependencies"]),
+        *list_installed(["mbauc[docs]"]),
+    }
+    for guide in (root / "examples").glob("*.py"):
+        body = ast.parse(guide.read_text(encoding="utf-8")).body
+        # what a guide tries to import may be missing
+        nodes = [node for one in body if not isinstance(one, ast.Try) for node in ast.walk(one)]
+        names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+        names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        assert {name.partition(".")[0] for name in names} <= known, guide.name

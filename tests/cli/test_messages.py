@@ -349,8 +349,9 @@ def test_rows_that_all_fail_say_so_in_a_test_too(model, tmp_path, capsys):
 
 def test_files_without_rows_or_with_one_class_are_told(model, tmp_path, capsys):
     empty = tmp_path / "empty.csv"
-    empty.write_text("y,depth\n")
-    assert told(capsys, "evaluate", model, empty, code=1).err.endswith("empty.csv: there are no rows.\n")
+    for text in ("y,depth\n", "y,depth", "\ufeffy,depth", '"y","depth"', "y,depth\r\n\r\n"):
+        empty.write_text(text, encoding="utf-8")
+        assert told(capsys, "evaluate", model, empty, code=1).err.endswith("empty.csv: there are no rows.\n")
     header, *lines = table(tmp_path / "new.csv", seed=1).read_text().splitlines(keepends=True)
     one = tmp_path / "one.csv"
     one.write_text(header + "".join(line for line in lines if line[0] == lines[0][0]))

@@ -210,6 +210,52 @@ def test_what_was_asked_for_and_what_was_fitted_are_told_apart(tmp_path, capsys)
     assert answer(capsys, "inspect", out)["asked"] == {"max_fpr": 0.01, "min_tpr": 0.0, "min_fpr": 0.0}
 
 
+@pytest.mark.parametrize(
+    ("words", "said", "measure"),
+    [
+        (("--max-fpr", 0.3), "because of --max-fpr;", "'mbauc evaluate --max-fpr 0.3'."),
+        (("--min-tpr", 0.5), "because of --min-tpr;", "'mbauc compare'."),
+        (("--max-fpr", 0.5, "--min-tpr", 0.3), "because of --max-fpr and --min-tpr;", "--max-fpr 0.5'."),
+    ],
+)
+def test_a_fit_to_a_part_of_the_curve_says_that_it_is_linear(monday, tmp_path, capsys, words, said, measure):
+    words = (
+        "fit",
+        monday,
+        "--label",
+        "click",
+        "--ignore",
+        "query",
+        *words,
+        "--force",
+        "-o",
+        tmp_path / "m.mbauc",
+    )
+    printed = " ".join(told(capsys, *words).out.split())
+    [note] = (one for one in answer(capsys, *words)["notes"] if "linear" in one)
+    assert f"note {note}" in printed
+    assert note.startswith(f"the model is linear, {said}")
+    assert note.endswith(measure)
+
+
+@pytest.mark.parametrize("words", [(), ("--encode", "hash"), ("--loss", "squared_hinge")])
+def test_other_fits_say_nothing_of_parts_of_the_curve(monday, tmp_path, capsys, words):
+    words = ("fit", monday, "--label", "click", "--ignore", "query", *words, "-o", tmp_path / "m.mbauc")
+    assert not any("linear" in one for one in answer(capsys, *words)["notes"])
+
+
+def test_any_model_is_measured_at_the_top_of_the_list(monday, tuesday, tmp_path, capsys):
+    out, page = tmp_path / "m.mbauc", tmp_path / "page.html"
+    told(capsys, "fit", monday, "--label", "click", "--ignore", "query", "-o", out)
+    y, *_ = columns(tuesday)
+    share = partial_roc_auc(y, scores_of(out, tuesday), max_fpr=0.055)
+    shown = told(capsys, "evaluate", out, tuesday, "--max-fpr", 0.055, "--report", page).out
+    assert f"{share:.4f} up to 5.5% false alarms (standardised partial AUC)\n" in shown
+    assert f"{share:.4f}" in page.read_text()
+    assert answer(capsys, "evaluate", out, tuesday, "--max-fpr", 0.055)["partial_auc"]["0.055"] == share
+    assert set(answer(capsys, "evaluate", out, tuesday)["partial_auc"]) == {"0.1", "0.01"}
+
+
 def test_a_loss_is_chosen_by_cross_validation(monday, tmp_path, capsys):
     out = tmp_path / "m.mbauc"
     words = ("--loss", "auto", "--cv", 3, "--ignore", "query")

@@ -136,7 +136,7 @@ def test_a_folder_of_days_is_known_file_by_file(tmp_path, capsys):
 
 
 def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh, tmp_path, capsys):
-    assert "--held-out" in told(capsys, "threshold", model, train, code=1).err
+    assert "held out, with --held-out." in told(capsys, "threshold", model, train, code=1).err
     tested = answer(capsys, "inspect", model)["trained_on"]["tested"]
     found = answer(capsys, "threshold", model, copied, "--held-out", "-o", tmp_path / "armed.mbauc")
     assert (found["positives"], found["negatives"]) == (tested["positives"], tested["negatives"])
@@ -148,11 +148,30 @@ def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh,
     whole = tmp_path / "whole.mbauc"
     told(capsys, "fit", train, "--label", "click", "--hold-out", 0, "-o", whole)
     said = told(capsys, "threshold", whole, train, code=1).err
-    assert "--held-out" not in said
-    assert "the training held none out" in told(capsys, "threshold", whole, train, "--held-out", code=1).err
+    assert "train again with 'mbauc fit --keep-tested'; --held-out then uses" in said
+    said = told(capsys, "threshold", whole, train, "--held-out", code=1).err
+    assert "the training held none out" in said
+    assert "Train with 'mbauc fit --keep-tested'." in said
     newer = tmp_path / "newer.mbauc"
     told(capsys, "update", model, fresh, "-o", newer)
-    assert "--held-out" not in told(capsys, "threshold", newer, train, code=1).err
+    assert "'mbauc fit --keep-tested'; --held-out" in told(capsys, "threshold", newer, train, code=1).err
+
+
+def test_one_file_is_enough_for_a_threshold_if_the_tested_model_is_kept(train, tmp_path, capsys):
+    """What a new user tries first, and what each message says to try next."""
+    out, armed = tmp_path / "m.mbauc", tmp_path / "armed.mbauc"
+    told(capsys, "fit", train, "--label", "click", "-o", out)
+    said = told(capsys, "threshold", out, train, "--false-alarm", 0.1, code=1).err
+    assert "train again with 'mbauc fit --keep-tested'; --held-out then uses the rows that it held out" in said
+    said = told(capsys, "threshold", out, train, "--held-out", "--false-alarm", 0.1, code=1).err
+    assert "Train with 'mbauc fit --keep-tested'." in said
+    told(capsys, "fit", train, "--label", "click", "--keep-tested", "-o", out, "--force")
+    shown = told(capsys, "threshold", out, train, "--held-out", "--false-alarm", 0.1).out
+    assert "at most 0.1 of the negatives" in shown
+    assert "not written   -o FILE writes the model with this threshold" in shown
+    shown = told(capsys, "threshold", out, train, "--held-out", "--false-alarm", 0.1, "-o", armed).out
+    assert "not written" not in shown
+    assert armed.exists()
 
 
 def test_probabilities_are_not_checked_on_the_rows_they_came_from(model, fresh, tmp_path, capsys):

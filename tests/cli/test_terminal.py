@@ -1,7 +1,9 @@
 """Exit codes, messages, and what is left behind when a command is stopped."""
 
+import io
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 
 from mbauc.cli import COMMANDS
 from mbauc.cli.main import main
+from mbauc.runtime import progress
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -187,6 +190,59 @@ def _reads(pid):
             return "pipe" in stream.read()
     except OSError:
         return False
+
+
+def test_a_fit_says_on_a_terminal_what_it_is_doing(rows, tmp_path, monkeypatch):
+    """All that may take more than two seconds, together or alone, is waited for in words."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    waited, before = [], progress._line.wait
+
+    def wait(*words, **more):
+        found = before(*words, **more)
+        waited.append(progress._line._words() + "/" + words[0])
+        return found
+
+    monkeypatch.setattr(progress._line, "wait", wait)
+    assert fit(rows, tmp_path / "quiet.mbauc", "--json") == 0
+    assert fit(rows, tmp_path / "unseen.mbauc") == 0
+    assert waited == []
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert fit(rows, tmp_path / "m.mbauc") == 0
+    for stage in ("test/sampling rows", "test/choosing features", "test/scoring", "test/logistic regression"):
+        assert stage in waited
+    for stage in ("fit/sampling rows", "fit/choosing features", "/looking at columns"):
+        assert stage in waited
+
+
+@pytest.mark.slow
+def test_a_fit_of_some_seconds_shows_them(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 12))
+    y = X[:, 0] * X[:, 1] + np.abs(X[:, 2]) + rng.logistic(size=len(X)) > 2
+    path = tmp_path / "many.csv"
+    table = np.column_stack([y, X])
+    np.savetxt(path, table, "%.4f", ",", header=",".join("yabcdefghijkl"), comments="")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mbauc", "fit", path, "--label", "y", "-o", tmp_path / "m.mbauc"],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while more := os.read(ours, 10_000):
+            shown += more
+    except OSError:  # the process has ended
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert "choosing features: " in shown.decode()
+    assert shown.decode().rpartition("\r")[2] == ""
 
 
 def test_completion_knows_commands_and_options(capsys):

@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 import reference
 from local_parts import cut, rows_of
 from mbauc import MBAClassifier, PairwiseAUCClassifier, PairwiseAUCClassifierCV
-from mbauc.errors import CheckpointError, OneClassGroupsWarning
+from mbauc.errors import CheckpointError, MbaucWarning, OneClassGroupsWarning
 from mbauc.estimators.pair_problems import PairProblems
-from mbauc.losses import LOSSES, SmoothHinge
+from mbauc.losses import LOSSES, PairObjective, PairWeights, SmoothHinge, get_loss
 from mbauc.metrics import partial_roc_auc, roc_auc
 from mbauc.paper import datasets
 from mbauc.readers import RawBlock
@@ -380,3 +380,20 @@ def test_columns_whose_squares_underflow_are_refused(data, loss, size):
         PairwiseAUCClassifier(loss).fit(X * size, y)
     some = X * np.where(np.arange(X.shape[1]) == 0, size, 1.0)
     assert np.isfinite(MBAClassifier().fit(some, y).coef_).all()
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "logistic"])
+@pytest.mark.parametrize("region", [(0.05, 0.0), (0.05, 0.5), (0.3, 0.9), (1.0, 0.9), (0.01, 0.99)])
+def test_a_region_that_no_weights_can_rank_is_told_and_leaves_a_ranking(loss, region):
+    """At zero all directions are as good for the loss, also one that ranks worse than chance."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 6))
+    y = X[:, 0] + 3 * rng.standard_normal(3000) > 4
+    whole = roc_auc(y, MBAClassifier().fit(X, y).decision_function(X))
+    ranker = PairwiseAUCClassifier(loss, max_fpr=region[0], min_tpr=region[1])
+    with pytest.warns(MbaucWarning, match="minimise the loss. They rank about as weights for the squared loss"):
+        ranker.fit(X, y)
+    assert roc_auc(y, ranker.decision_function(X)) == pytest.approx(whole, abs=0.01)
+    assert ranker.slope_ > 1
+    zero = PairObjective(get_loss(loss), PairWeights.build(y)).at_zero
+    assert 2 * (ranker.solution_.objective - zero) <= 1e-4

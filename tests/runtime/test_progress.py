@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mbauc.runtime.progress import progress, show_line, show_wait, silent
+from mbauc.runtime.progress import clear_line, progress, show_line, show_wait, silent
 
 pytest.importorskip("tqdm", reason="tqdm is an optional dependency")
 
@@ -102,3 +102,67 @@ def test_a_terminal_is_told_what_it_waits_for_and_is_left_clean(monkeypatch):
     with show_wait("solving", delay=60.0):
         pass
     assert short.getvalue() == ""
+
+
+def until(said, terminal, start=0):
+    for _ in range(1000):
+        if said in terminal.getvalue()[start:]:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"{said!r} is not in {terminal.getvalue()[start:]!r}")
+
+
+def test_short_waits_within_a_long_one_are_shown(monkeypatch):
+    """The clock is that of the outermost, which needs no words of its own."""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with show_wait("", delay=0.2):
+        with show_wait("test", delay=60.0), show_wait("choosing features", delay=60.0):
+            until("\rtest: choosing features: ", terminal)
+        with show_wait("fit", delay=60.0), show_wait("solving", delay=60.0):
+            until("\rfit: solving: ", terminal)
+    assert terminal.getvalue().rpartition("\r")[2] == ""
+    assert terminal.getvalue().split("\r")[-2].isspace()
+
+
+def test_a_bar_within_a_wait_has_its_words_and_the_line_to_itself(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with show_wait("test", delay=0.0):
+        until("test: 0 s", terminal)
+        with progress(1000, "reading rows") as advance:
+            for _ in range(200):
+                advance(1)
+                time.sleep(0.006)
+            during = terminal.getvalue()
+        until("\rtest: ", terminal, len(during))
+    assert "test: reading rows: " in during
+    assert "test: 1 s" not in during
+
+
+def test_without_bars_there_are_waits(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with progress(10, "reading rows", delay=0.0) as advance:
+        advance(1)
+        until("reading rows: 0 s", terminal)
+
+
+def test_others_write_where_the_line_was(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with show_wait("solving", delay=0.0):
+        until("solving: 0 s", terminal)
+        clear_line()
+        terminal.write("note")
+    assert terminal.getvalue() == f"\rsolving: 0 s\r{' ' * len('solving: 0 s')}\rnote"
+
+
+def test_a_line_is_no_wider_than_the_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "40")
+    with show_wait("choosing " * 20, delay=0.0):
+        until("choosing choosing", terminal)
+    assert max(map(len, terminal.getvalue().split("\r"))) == 39

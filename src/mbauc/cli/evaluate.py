@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbauc.cli.data_files import files, open_ungrouped, read_groups, read_segments
 from mbauc.cli.measured import measured_lines, measured_numbers
-from mbauc.cli.options import add_command, add_data, add_group, add_segments
+from mbauc.cli.options import add_command, add_data, add_group, add_max_fpr, add_segments
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, note_skipped
 
@@ -28,6 +28,7 @@ _EXAMPLES = """\
 examples:
   mbauc evaluate model.mbauc tomorrow.csv
   mbauc evaluate model.mbauc tomorrow.csv --report report.html
+  mbauc evaluate model.mbauc tomorrow.csv --max-fpr 0.05
   mbauc evaluate model.mbauc searches.csv --group query
   mbauc evaluate model.mbauc tomorrow.csv --segment site,device --time day --report report.html
 """
@@ -42,6 +43,7 @@ def add(commands: Any) -> None:
     add_data(parser)
     add_group(parser)
     add_segments(parser)
+    add_max_fpr(parser)
     parser.add_argument("--report", type=Path, metavar="FILE", help="HTML report to write")
     parser.add_argument("--title", default="", help="title of the report")
     parser.add_argument("--force", action="store_true", help="replace FILE without asking")
@@ -70,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
     of_groups = (
         {} if groups is None else dict(zip(("group_name", "groups", "group_names"), groups, strict=True))
     )
-    found = evaluate(tested.y, tested.s, tested.weight, origin=origin, **of_groups, **by)
+    found = evaluate(
+        tested.y, tested.s, tested.weight, origin=origin, max_fpr=options.max_fpr, **of_groups, **by
+    )
     found.warnings.extend(seen)
     own = (
         choose_threshold(found.ranking.table)

@@ -33,7 +33,11 @@ and with options that only linear models have, the model is linear: exact, in on
 
 All pairs count alike by default. --loss squared_hinge or auto often ranks better, --group compares only
 rows of the same user, query or day, and --max-fpr 0.05 optimises the top of the list, where false alarms
-are few.
+are few. That model is linear, and the default's curves may still rank the top better: compare both with
+'mbauc evaluate --max-fpr 0.05'.
+
+After its test a model is trained again on all rows. --keep-tested keeps the tested one instead: with one file
+only, 'mbauc threshold --held-out' can then set a threshold from the rows that it has not seen.
 
 Column types are detected from the first rows and printed; override them with --types, --ignore and --id.
 The model file scores raw rows on any machine (mbauc score). Linear models can be updated with new rows
@@ -50,6 +54,7 @@ examples:
   mbauc fit loans.csv --label default --cross age,income -o model.mbauc
   mbauc fit searches.csv --label click --group query --loss squared_hinge -o model.mbauc
   mbauc fit fraud.csv --label fraud --max-fpr 0.01 -o model.mbauc
+  mbauc fit fraud.csv --label fraud --keep-tested -o model.mbauc
   mbauc fit west.csv --like east.mbauc -o west.mbauc
   mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
   zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
@@ -147,8 +152,7 @@ def add(commands: Any) -> None:
         "--keep-tested",
         action="store_true",
         help="keep the model that was tested, instead of training again on all rows; 'mbauc threshold "
-        "--held-out' "
-        "needs it",
+        "--held-out' needs it, to set a threshold from the rows that were held out",
     )
     fit.add_argument(
         "--no-moments",
@@ -190,7 +194,7 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         metavar="B",
         help="optimise the partial AUC up to this false-alarm rate, such as 0.05: for lists of which only the "
         "top is used; with --loss auto losses are also compared by it. Such models are linear; compare "
-        "them with the default, whose curves may rank the top better",
+        "them with the default, whose curves may rank the top better ('mbauc evaluate --max-fpr')",
     )
     group.add_argument(
         "--min-tpr",
@@ -209,6 +213,7 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.model.hold_out import choose_hold_out
     from mbauc.model.training import train
     from mbauc.rows.source import about_rows
+    from mbauc.runtime.progress import show_wait
 
     output = Output(options.json)
     with files(options) as paths:
@@ -255,8 +260,9 @@ def run(options: argparse.Namespace) -> int:
             chosen, why = choose_hold_out(source, training.hold_out, grouped=grouped, folds=training.refit)
             training = replace(training, hold_out=chosen)
             if why:
-                output.say(f"test        on {chosen.describe()}: {why}")
-        model, tested = train(source, layout, training, about=about, test=test)
+                output.note(f"on {chosen.describe()}: {why}", 12, "test")
+        with show_wait("", show=training.verbose):
+            model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(options, source, test)
     say_result(output, model, tested)
     output.say(f"updates     {describe_updates(model, training, options)}")

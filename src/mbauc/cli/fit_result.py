@@ -65,11 +65,31 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
         [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
     ):
         output.note(in_options(sentence), 12)
+    linear = _linear_hint(model)
+    if linear:
+        record["notes"].append(linear)
     hint = majority_hint(model, record["positives"], record["negatives"])
     if hint:
         record["notes"].append(hint.strip())
     for note in record["notes"]:
         output.note(note, 12)
+
+
+def _linear_hint(model: Any) -> str:
+    """What may rank a part of the ROC curve better than a linear model of a table does."""
+    from mbauc.model.layout import TableLayout
+
+    region = model.region
+    if model.terms is not None or region.is_whole or not isinstance(model.layout, TableLayout):
+        return ""
+    options, measure = "--min-tpr", "'mbauc compare'"
+    if region.max_fpr < 1.0:
+        options = "--max-fpr and --min-tpr" if region.min_tpr > 0.0 else "--max-fpr"
+        measure = f"'mbauc evaluate --max-fpr {region.max_fpr:g}'"
+    return (
+        f"the model is linear, because of {options}; the curves that are the default without may rank this "
+        f"part of the ROC curve better. Fit both, and compare them on new rows with {measure}."
+    )
 
 
 def _tried(model: Any) -> str:

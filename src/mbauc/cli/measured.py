@@ -24,7 +24,7 @@ def measured_lines(found: Evaluation, own: OperatingPoint | None = None) -> Iter
     if ranking is not None:
         yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
         for limit, value in ranking.partial.items():
-            yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
+            yield f"              {value:.4f} up to {100 * limit:g}% false alarms (standardised partial AUC)"
         yield from _group_lines(found)
         yield f"precision     {ranking.average_precision:.4f} (average precision)"
         yield from _lift_lines(ranking)

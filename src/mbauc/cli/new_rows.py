@@ -24,7 +24,7 @@ def add_held_out(parser: argparse.ArgumentParser, without: str) -> None:
     parser.add_argument(
         "--held-out",
         action="store_true",
-        help="use the rows of the training file that 'mbauc fit' held out",
+        help="use the rows of the training file that 'mbauc fit --keep-tested' held out",
     )
     parser.add_argument(
         "--on-training-rows",
@@ -52,11 +52,15 @@ def score_new_rows(
     if options.held_out:
         rows, seen = select_held_out(model, source), []
     if seen and not options.on_training_rows:
-        kept = " --held-out uses the rows that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
+        kept = (
+            "use the rows that 'mbauc fit' held out, with --held-out."
+            if "held_out" in model.trained_on
+            else "train again with 'mbauc fit --keep-tested'; --held-out then uses the rows that it held out."
+        )
         raise ValueError(
             f"{list_names(seen)}: the model was trained on these rows. {why} Pass rows that were not used for "
-            f"training, such as another day, or a part of the file split off before 'mbauc fit'.{kept} "
-            f"--on-training-rows uses the training rows anyway, {without}."
+            f"training, such as another day. Without such rows, {kept} --on-training-rows uses the training "
+            f"rows anyway, {without}."
         )
     tested = score_source(model, rows, verbose=not options.json)
     return NewRows(tested, marks, seen, note_skipped(options, source))

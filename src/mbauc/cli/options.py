@@ -98,6 +98,17 @@ def add_segments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_max_fpr(parser: argparse.ArgumentParser) -> None:
+    """``--max-fpr`` of commands that measure."""
+    parser.add_argument(
+        "--max-fpr",
+        type=rate,
+        metavar="B",
+        help="also report the partial AUC up to this false-alarm rate, such as 0.05: how well the top of the "
+        "list is ranked",
+    )
+
+
 def add_share(parser: argparse.ArgumentParser, what: str) -> None:
     """``--share``: the base rate in production."""
     parser.add_argument(

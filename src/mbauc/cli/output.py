@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.cli.advice import in_options
+from mbauc.runtime.progress import clear_line
 
 
 class Usage(Exception):
@@ -89,4 +90,5 @@ def note_left_out(options: argparse.Namespace, skipped: str) -> None:
 
 def note(text: str) -> None:
     """A note on standard error, which scripts and people see alike."""
+    clear_line()
     sys.stderr.write(escape_controls(f"mbauc: note: {text}") + "\n")

@@ -9,7 +9,7 @@ from mbauc.cli.argument_types import delimiter, name_list
 from mbauc.cli.data_files import files, read_segments
 from mbauc.cli.evaluate import write_report
 from mbauc.cli.measured import measured_lines, measured_numbers
-from mbauc.cli.options import add_command, add_data, add_group, add_out, add_segments
+from mbauc.cli.options import add_command, add_data, add_group, add_max_fpr, add_out, add_segments
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note_skipped
 
@@ -60,6 +60,7 @@ def add(commands: Any) -> None:
     )
     add_group(parser, "")
     add_segments(parser)
+    add_max_fpr(parser)
     parser.add_argument("--delimiter", type=delimiter, metavar="C", help="field separator (default: detected)")
     parser.add_argument(
         "--names",
@@ -106,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
     if groups is not None:
         by |= {"group_name": groups.name, "groups": groups.codes, "group_names": groups.names}
     given = False if options.no_probability else table.probability
-    found = evaluate(table.y, table.s, table.weight, origin=Origin(table.classes, given), **by)
+    origin = Origin(table.classes, given)
+    found = evaluate(table.y, table.s, table.weight, origin=origin, max_fpr=options.max_fpr, **by)
     negative, positive = table.classes
     output.say(f"labels        {positive!r} is positive, {negative!r} negative")
     for line in measured_lines(found):

@@ -31,6 +31,7 @@ _EXAMPLES = """\
 examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
   mbauc threshold model.mbauc yesterday.csv --top 50 -o armed.mbauc
+  mbauc fit train.csv --label fraud --keep-tested -o model.mbauc
   mbauc threshold model.mbauc train.csv --held-out --false-alarm 0.01 -o armed.mbauc
   mbauc threshold model.mbauc yesterday.csv --alarms-per-10000 20 --share 0.001 -o armed.mbauc
   mbauc threshold model.mbauc yesterday.csv --cost 50 -o armed.mbauc
@@ -155,6 +156,8 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         save_model(model.with_threshold(threshold, rows.marks), options.out)
         output.say(f"wrote         {options.out}")
+    else:
+        output.say("not written   -o FILE writes the model with this threshold, for alarms in 'mbauc score'")
     return output.finish(
         {
             "threshold": threshold.value,

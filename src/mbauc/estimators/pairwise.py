@@ -58,7 +58,9 @@ class PairwiseAUCClassifier(LossRanker):
         pairs of the highest-scored negatives and the lowest-scored positives, selected again at every step. It
         must be a decreasing loss, which excludes the squared one; the objective is convex if ``min_fpr`` is 0.
         Where most positives score below the highest negatives, weights of zero minimise the loss of a small
-        region: fit to a larger one, or let :class:`PairwiseAUCClassifierCV` select it.
+        region, above all with both ``max_fpr`` and ``min_tpr``. A warning says so, and the weights rank as
+        those for the squared loss over all pairs do: fit to a larger region, or let
+        :class:`PairwiseAUCClassifierCV` select it.
     equal_groups : bool, default=False
         With ``groups`` in :meth:`fit`, whether groups have equal weight instead of pairs.
     scale, penalty_factors, negative_rate, weights
@@ -291,7 +293,7 @@ class PairwiseAUCClassifier(LossRanker):
             if resume is None and isinstance(l2, str):
                 l2, start = problems.choose_l2(loss, tol=tol, max_iter=max_iter)
             solution = problem.solve(
-                l1, l2, tol=tol, max_iter=max_iter, start=start, resume=resume, watch=watch
+                l1, l2, tol=tol, max_iter=max_iter, start=start, resume=resume, watch=watch, always_rank=True
             )
         problem.warn_if_hardly_learned(solution)
         self._store_solution(problem, solution)

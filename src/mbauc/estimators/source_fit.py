@@ -20,7 +20,7 @@ from mbauc.losses import PairLoss
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.rows.source import Source
-from mbauc.runtime.progress import Progress, progress, silent
+from mbauc.runtime.progress import Progress, progress, show_wait, silent
 from mbauc.runtime.threads import MOST_THREADS, limit_blas, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
 from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
@@ -187,13 +187,15 @@ def source_run(
     """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to resume."""
     n_jobs, show = settings["n_jobs"], bool(settings["verbose"])
     if checkpoint is None:
-        yield SourceRun(None, n_jobs, show)
+        with show_wait("", show=show):
+            yield SourceRun(None, n_jobs, show)
         return
     with Checkpoint(checkpoint, describe_identity(settings, source)) as opened, interruptible(opened):
         earlier = opened.holds_progress()
         try:
             run = SourceRun(opened, n_jobs, show)
-            with limit_blas(int(run.make_once("blas_threads", lambda: thread_count(None)))):
+            threads = int(run.make_once("blas_threads", lambda: thread_count(None)))
+            with limit_blas(threads), show_wait("", show=show):
                 yield run
         except ArithmeticError as error:
             if not earlier:

@@ -144,14 +144,14 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
     """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
     if not isinstance(drawn, dict):
-        if isinstance(model.trained_on.get("tested"), dict):
-            raise ValueError(
-                "there are no held-out rows: after its test the model was refitted on all rows. "
-                + Advice("Train with {refit}.", command="Train with --keep-tested.", refit=False)
-            )
+        why = (
+            "after its test the model was refitted on all rows"
+            if isinstance(model.trained_on.get("tested"), dict)
+            else "the training held none out, or the model was updated since"
+        )
         raise ValueError(
-            "there are no held-out rows: the training held none out, or the model was updated since. Use rows "
-            "that it was not trained on."
+            f"there are no held-out rows: {why}. Use rows that it was not trained on, or keep the tested model. "
+            + Advice("Train with {refit}.", command="Train with 'mbauc fit --keep-tested'.", refit=False)
         )
     trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
     if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:

@@ -40,6 +40,7 @@ from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source, about_rows, unpack_block
 from mbauc.rows.taken import take_first
 from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import show_wait
 
 #: Held-out rows may take one part in this many of the memory; beyond it they are read again.
 _FOR_HELD_OUT = 8
@@ -193,10 +194,10 @@ def train(
     make = _ModelMaker(source, layout, training)
     trial: _Trial | None = None
     if test is None and training.hold_out.share > 0:
-        with _name_zero_weights(source, layout):
+        with _name_zero_weights(source, layout), show_wait("test", show=training.verbose):
             trial = _try_held_out(make)
     if trial is None or training.refit or trial.ranker is None:
-        with _name_zero_weights(source, layout):
+        with _name_zero_weights(source, layout), show_wait("fit", show=training.verbose):
             ranker, path = training.fit(source, training.memory, training.checkpoint)
     else:
         ranker, path = trial.ranker, trial.path
@@ -205,7 +206,10 @@ def train(
         record["losses"] = compare_losses(ranker)
     if training.is_additive:
         record |= {"choice": ranker.choice_, "kinds": ranker.search_}
-    findings = [*_find_doubts(source), *(_look_at_columns(source) if training.is_additive else ())]
+    findings = _find_doubts(source)
+    if training.is_additive:
+        with show_wait("looking at columns", show=training.verbose):
+            findings += _look_at_columns(source)
     if findings or training.is_additive:
         record["findings"] = [asdict(one) for one in findings]
     asked = region_of(training.settings)
@@ -363,7 +367,8 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
         except NoRowsError:
             continue
         if training.baseline and len(splits) == 1 and not rows.has_groups:
-            baseline = measure_baseline(rows, rows.held_out, rows.encoding)
+            with show_wait("logistic regression", show=training.verbose):
+                baseline = measure_baseline(rows, rows.held_out, rows.encoding)
         clusters = training.hold_out.clusters(source, split)
         if clusters is not None:
             found = replace(found, clusters=clusters)

@@ -38,6 +38,7 @@ from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.report.terms_section import model_terms
 from mbauc.rows.labels import as_labels, distinct_labels
+from mbauc.runtime.progress import show_wait
 from mbauc.runtime.seeds import integer_seed
 from mbauc.runtime.warn import warn
 from mbauc.store.atomic import atomic_write
@@ -239,7 +240,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
         training = self._training(source, time, cluster, memory, checkpoint)
-        model, tested = train(source, source.layout, training, about={"columns": len(source.plan.columns)})
+        with show_wait("", show=training.verbose):
+            model, tested = train(source, source.layout, training, about={"columns": len(source.plan.columns)})
         if table.classes is not None:
             model = replace(model, classes=table.classes)
         self._store(model, tested, source.plan)

@@ -137,16 +137,19 @@ def evaluate(
     segments: Mapping[str, Any] | None = None,
     time: Any = None,
     time_name: str = "time",
+    max_fpr: float | None = None,
 ) -> Evaluation:
     """Measure scores by labels 0 and 1, weights, groups, segments and times; ``O(n log n)``.
 
-    Where groups are numbers from 0 on, ``group_names`` may say what they are called.
+    Where groups are numbers from 0 on, ``group_names`` may say what they are called. ``max_fpr`` is one more
+    false-alarm rate for a partial AUC.
     """
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
     probabilities = origin.probabilities(ranked)
     calibration = None if probabilities is None else reliability(probabilities)
-    ranking = _ranking(ranked, origin.threshold) if plus.values.size and minus.values.size else None
+    parts = PARTS if max_fpr is None else tuple(sorted({*PARTS, max_fpr}, reverse=True))
+    ranking = _ranking(ranked, origin.threshold, parts) if plus.values.size and minus.values.size else None
     notes = [*about_rows(ranked, ranking.tied if ranking else 0.0)]
     by_group, by_segment, by_time = None, [], None
     if ranking:
@@ -168,7 +171,7 @@ def evaluate(
     return Evaluation(origin, ranked, ranking, scores, calibration, notes, by_group, by_segment, by_time)
 
 
-def _ranking(ranked: RankedScores, own: Threshold | None) -> Ranking:
+def _ranking(ranked: RankedScores, own: Threshold | None, parts: tuple[float, ...]) -> Ranking:
     interval = None
     if min(ranked.plus.total, ranked.minus.total) >= 2:
         # where rows are few, the page says so
@@ -176,7 +179,7 @@ def _ranking(ranked: RankedScores, own: Threshold | None) -> Ranking:
     return Ranking(
         interval.auc if interval else auc(ranked),
         interval,
-        {part: standardized_partial_auc(ranked, part) for part in PARTS},
+        {part: standardized_partial_auc(ranked, part) for part in parts},
         average_precision(ranked),
         [lift_at(ranked, share) for share in SHARES if share * ranked.total >= 1],
         threshold_table(ranked, float(own.value) if own else None),

@@ -73,6 +73,10 @@ CORPUS = [
     ("price", ["$1,200.50", "-$3", "$20"] * 20, "numeric", "numeric", "amounts such as '$1,200.50'"),
     ("price", ["1200 €", "3.5 €"] * 20, "numeric", "numeric", "amounts such as '1200 €'"),
     ("people", ["1,200", "980", "12,345,678"] * 20, "numeric", "numeric", "commas such as '1,200'"),
+    ("x", ["1.234,50", "3,5", "980"] * 20, "numeric", "numeric", "a decimal comma such as '1.234,50'"),
+    ("x", ["1.234,50 €", "3 €", "NA"] * 20, "numeric", "numeric", "amounts such as '1.234,50 €'"),
+    ("x", ["1,5", "1.5"] * 50, "category", "category", "texts"),
+    ("x", ["1,2,3", "1,2"] * 50, "category", "category", "texts"),
     ("x", ["$1", "€1"] * 50, "category", "category", "texts"),
     ("x", ["12%", "0.12"] * 50, "category", "category", "texts"),
     ("x", ["1.5", *("NA", "N/A", "NaN", "null", "None", "-", "?", "", "#N/A")] * 20, "numeric", "numeric", ""),
@@ -147,6 +151,7 @@ def test_what_is_guessed_can_be_read():
 def test_values_of_marked_numbers_and_dates():
     table = pa.table({
         "price": ["$1,200.50", "-$3", "NA"], "share": ["12%", "0", "100 %"],
+        "betrag": ["1.234,50", "1.234", "3,5"], "cost": ["1.200 €", "", "-3,25 €"],
         "day": ["21.10.2014", "05.10.2014", "NA"],
         "at": ["10/21/2014 12:30 AM", "10/05/2014 5:00 PM", None],
     })  # fmt: skip
@@ -154,9 +159,24 @@ def test_values_of_marked_numbers_and_dates():
     assert not faults
     np.testing.assert_array_equal(features.numbers["price"], [1200.5, -3, np.nan])
     np.testing.assert_array_equal(features.numbers["share"], [12, 0, 100])
+    np.testing.assert_array_equal(features.numbers["betrag"], [1234.5, 1234, 3.5])
+    np.testing.assert_array_equal(features.numbers["cost"], [1200, np.nan, -3.25])
     assert features.texts["day.weekday"].codes.tolist() == [1, 6, -1]
     assert features.texts["at.weekday"].codes.tolist() == [1, 6, -1]
     assert features.texts["at.hour"].codes.tolist() == [0, 17, -1]
+
+
+def test_later_rows_have_decimal_commas_where_the_first_had(tmp_path):
+    """Also where a block of them looks like plain numbers: 1.234 is 1234 there, and 1.5 is none."""
+    (tmp_path / "t.csv").write_text("y;x\r\n0;3,5\r\n1;1.234,50\r\n")
+    (tmp_path / "later.csv").write_text("y;x\r\n0;1.234\r\n1;-7\r\n0;\r\n")
+    source = TableSource(tmp_path / "t.csv", label="y", encode="codes")
+    assert source.plan["x"].kind == "numeric"
+    [block] = source.layout.source(tmp_path / "later.csv", source.classes)
+    np.testing.assert_array_equal(block.X[:, 0], [1234, -7, np.nan])
+    (tmp_path / "later.csv").write_text("y;x\n0;1.5\n1;2,5\n")
+    with pytest.raises(ValueError, match=r"expected a finite number in column 'x', got '1\.5'"):
+        list(source.layout.source(tmp_path / "later.csv", source.classes))
 
 
 def test_days_and_months_that_cannot_be_told_apart_are_said(tmp_path):

@@ -202,6 +202,9 @@ def test_weights(write):
         read(path, weight="w")
     with pytest.raises(ValueError, match="no column for weight 'weight'"):
         read(path, weight="weight")
+    path = write("click;x;w\n0;1.5;1\n1;2.5;2,5\n")
+    with pytest.raises(ValueError, match=r"in column 'w', got '2,5'\. Write it with a decimal point\."):
+        read(path, weight="w")
     table = pa.table({"click": [0, 1], "x": [1.5, 2.5], "w": [["a"], ["b"]]})
     parquet.write_table(table, path.with_suffix(".parquet"))
     with pytest.raises(ValueError, match=r"expected numbers in the weight column 'w', got list"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.features import Features, read_features
+from mbauc.readers.table.columns.number_texts import parse_number
 from mbauc.readers.table.columns.plan import Column, name_asked, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, read_numbers
 from mbauc.readers.table.faults import Report, RowFault, report_faults
@@ -249,9 +250,13 @@ def _read_numbers(piece: Piece, wanted: NumberColumn) -> tuple[NDArray[np.float6
     bad = ~(np.isfinite(values) & (values >= wanted.low) & (values <= wanted.high))
     if not bad.any():
         return values, []
-    message: Callable[[int], str] = lambda row: (  # noqa: E731
-        f"expected {wanted.expected} in column {name!r}, got {column[row].as_py()!r}."
-    )
+
+    def message(row: int) -> str:
+        found = column[row].as_py()
+        comma = isinstance(found, str) and "," in found and parse_number(found, ".") is not None
+        said = f"expected {wanted.expected} in column {name!r}, got {found!r}."
+        return f"{said} Write it with a decimal point." if comma else said
+
     return values, [RowFault(bad, f"no {wanted.what}", message)]
 
 

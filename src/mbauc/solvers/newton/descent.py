@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 #: What rounding may hide, as a share of the value, where a step would gain no more than rounding.
 _HIDDEN = 1e-8
-#: Times that weights are halved on their way to zero, at most.
-_HALVED = 10
+#: Times that weights are halved on their way to zero, at most, and a share of them that is none.
+_HALVED, _SMALLEST = 10, 1e-15
 
 #: Values of the latest weights that are kept, to see how the steps shrink.
 _VALUES = 4
@@ -131,12 +132,18 @@ class NewtonDescent:
         self._rows.half_sweeps = int(state["half_sweeps"])
         self._values = [float(value) for value in state["values"]]
 
-    def run(self) -> Solution:
-        """Step until there is little to gain."""
+    def run(self, ranking: Callable[[], Array] | None = None) -> Solution:
+        """Step until there is little to gain.
+
+        Where no weights lower the loss over a part of the ROC curve, those that the steps end at are small, and
+        may rank worse than chance. Weights of such a size that rank as those of ``ranking`` are as good.
+        """
         self._descend()
         if 2.0 * (self.point.value - self._at_zero) > self._tol:
             self._turn_to_zero()
             self._descend()
+        if ranking is not None and not self._smooth and 2.0 * (self._at_zero - self.point.value) <= self._tol:
+            self._rank_as(ranking())
         return self._solution()
 
     def _descend(self) -> None:
@@ -156,6 +163,16 @@ class NewtonDescent:
         # the estimate was wrong by what this gained
         self.excess = max(self.excess, 2.0 * (here.value - self.point.value))
         self.stuck, self._values = False, [self.point.value]
+
+    def _rank_as(self, w: Array) -> None:
+        """Go to the largest share of weights that is about as good as zero."""
+        before, zero = self.point.value, self.point.move(np.zeros_like(w))
+        there = self.point.move(np.where(self._rows.known, w, 0.0))
+        share = 1.0
+        while 2.0 * (there.value_between(zero, 1.0 - share) - zero.value) > 0.5 * self._tol:
+            share = 0.5 * share if share > _SMALLEST else 0.0
+        self.point, self.stuck = there.move(share * there.w), True
+        self.excess += 2.0 * max(self.point.value - before, 0.0)
 
     def _is_enough(self) -> bool:
         if self.excess > self._tol:

@@ -98,12 +98,14 @@ class LossProblem:
         start: Array | None = None,
         resume: dict[str, Any] | None = None,
         watch: Watch | None = None,
+        always_rank: bool = False,
     ) -> Solution:
         """The solution for one l1 and l2, or for the l2 that is expected to rank best with the squared loss.
 
         ``start`` are weights over the columns of the data to start from; without, the solution for the squared
         loss. ``resume`` is a state that ``watch`` was given on the same problem: the run goes on from there, to
-        the same bits.
+        the same bits. With ``always_rank`` the weights rank as those for the squared loss where none lower the
+        loss over a part of the ROC curve; without, they may be zero there, or rank worse than chance.
         """
         self._rows.sweeps = 0
         with single_threaded_blas():
@@ -118,7 +120,8 @@ class LossProblem:
             descent = self._descent(Penalty(l1, l2, self._own_factors), own, tol, max_iter, watch)
             if resume is not None:
                 descent.resume(resume)
-            solution = descent.run()
+            ranking = (lambda: self._start_from_squared(l1, l2, tol, max_iter)) if always_rank else None
+            solution = descent.run(ranking)
         return replace(solution, coef=over_data(self.pairs, solution.coef / self._scales, 0.0))
 
     def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
@@ -171,10 +174,12 @@ class LossProblem:
         warn(
             f"the loss over this part of the ROC curve is {said} for weights of "
             "zero: the negatives in this part score about as high as the positives, and weights near zero "
-            "minimise the loss. They may rank worse than weights fitted to a larger part. "
+            "minimise the loss. They rank about as weights for the squared loss over all pairs do, and may "
+            "rank worse than weights fitted to a larger part. "
             + Advice(
                 "Raise {max_fpr} or lower {min_tpr}, lower {l2}, or let cross-validation try larger parts.",
-                command="Raise {max_fpr} or lower {min_tpr}.",
+                command="Raise {max_fpr} or lower {min_tpr}, or let {loss} try larger parts.",
+                loss="auto",
             ),
             MbaucWarning,
         )

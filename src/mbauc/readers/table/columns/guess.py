@@ -69,8 +69,8 @@ def guess(name: str, column: Any, y: Array | None = None) -> Guess:
       whole numbers or texts that differ in every row, or numbers that count up and, 25 rows later or more,
       begin again.
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
-    - Numbers with a fraction are numeric, and so are texts of numbers with one currency sign, percent signs or
-      commas between thousands. Whole numbers are judged by
+    - Numbers with a fraction are numeric, and so are texts of numbers with one currency sign, percent signs,
+      commas between thousands or decimal commas. Whole numbers are judged by
       :func:`~mbauc.readers.table.columns.whole_numbers.judge_whole_numbers`; texts of digits with leading
       zeros are codes. Whole floating-point numbers are judged like whole numbers if some are missing, because
       pandas turns whole numbers with missing ones into floating point.
@@ -309,7 +309,8 @@ def _guess_marked(name: str, bare: list[str], marks: str, read_rows: Callable[[]
         if (np.abs(numbers[digits]) > EXACT).any() or np.abs(numbers).max() <= _MOST_CODE:
             return _guess_beyond(read_rows(), "text" if marks else "whole", marks)
     if marks:
-        what = "percentages" if "%" in marks else "numbers with commas" if marks == "," else "amounts"
+        words = {",": "numbers with commas", ".": "numbers with a decimal comma"}
+        what = "percentages" if "%" in marks else words.get(marks, "amounts")
         example = next(text for text in bare if parse_number(text) is None)
         return Guess("numeric", f"{what} such as {example!r}", "text", marks)
     return Guess("numeric", _number_reason(bare), "whole" if whole else "number")

@@ -1,4 +1,7 @@
-"""Texts that spell numbers: plain ones, missing ones, and those with a currency, a percent sign or commas."""
+"""Texts that spell numbers: plain ones, missing ones, and those with a currency, a percent sign or commas.
+
+In some countries 1,234.50 is 1.234,50: points between thousands, and a decimal comma.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,10 @@ _MARKED = re.compile(
 )
 
 
+#: Points as commas, and commas as points.
+_SWAPPED = str.maketrans(",.", ".,")
+
+
 def parse_number(text: str, marks: str = "") -> float | None:
     """The number that a text spells, NaN if it spells a missing one, None if it is no number.
 
@@ -29,7 +36,7 @@ def parse_number(text: str, marks: str = "") -> float | None:
         A value.
     marks : str, default=""
         What may stand in it besides the number: one of ``$€£¥₹%``, and ``,`` between thousands. They are left
-        out: 12% is 12.
+        out: 12% is 12. With ``.`` between thousands, the decimal sign is a comma.
 
     Examples
     --------
@@ -38,10 +45,14 @@ def parse_number(text: str, marks: str = "") -> float | None:
     (2.5, nan, None, None)
     >>> parse_number("-$1,200.50", "$,"), parse_number("1,200"), parse_number("1,20", ",")
     (-1200.5, None, None)
+    >>> parse_number("1.200,50 €", "€."), parse_number("1.200", "."), parse_number("1.20", ".")
+    (1200.5, 1200.0, None)
     """
     text = text.strip()
     if text in MISSING_NUMBERS:
         return float("nan")
+    if "." in marks:
+        text, marks = text.translate(_SWAPPED), marks.replace(".", ",")
     if NUMBER.fullmatch(text):
         return float(text)
     found = _split_marks(text) if marks else None
@@ -52,16 +63,28 @@ def find_marks(texts: Sequence[str]) -> str | None:
     """What stands in texts that are all numbers besides the numbers, for :func:`parse_number`; None otherwise.
 
     There may be one sign, of a currency or of percents, and commas between thousands. Where there are percents,
-    each number but 0 must have its sign, since 12% and 0.12 in one column would be the same.
+    each number but 0 must have its sign, since 12% and 0.12 in one column would be the same. Texts that are no
+    such numbers, and of which some have a comma, may have decimal commas, and points between thousands.
 
     Examples
     --------
     >>> from mbauc.readers.table.columns.number_texts import find_marks
     >>> find_marks(["$1,200.50", "-$3"]), find_marks(["12%", "0"]), find_marks(["1.5", "2e3"])
     ('$,', '%', '')
-    >>> find_marks(["12%", "0.12"]), find_marks(["$1", "€1"]), find_marks(["1,2"])
+    >>> find_marks(["12%", "0.12"]), find_marks(["$1", "€1"]), find_marks(["1,2,3"])
     (None, None, None)
+    >>> find_marks(["1,234"]), find_marks(["1,234", "1,5"]), find_marks(["1.234,50 €", "3 €"])
+    (',', '.', '€.')
     """
+    marks = _find_marks(texts)
+    if marks is None and any("," in text for text in texts):
+        marks = _find_marks([text.translate(_SWAPPED) for text in texts])
+        return None if marks is None else marks.replace(",", "") + "."
+    return marks
+
+
+def _find_marks(texts: Sequence[str]) -> str | None:
+    """The same for numbers with a decimal point."""
     marks: set[str] = set()
     bare = 0
     for text in map(str.strip, texts):

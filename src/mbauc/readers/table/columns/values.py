@@ -134,6 +134,8 @@ def read_numbers(column: Any, marks: str = "") -> tuple[NDArray[np.float64], NDA
     if kind == arrow.float64():
         values = column
     elif is_text(kind):
+        if "." in marks:  # 1.234 is 1234 there
+            return _numbers_one_by_one(column, marks)
         try:
             values = column.cast(arrow.float64())
         except arrow.ArrowInvalid:

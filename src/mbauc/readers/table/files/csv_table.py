@@ -120,6 +120,8 @@ class CsvTable:
         form = TextForm(self.file, tuple(self.names), self.delimiter, self._chunk)
         with self.file.open() as stream:
             below, offset = self._read_header(stream)
+            if self._header and not below:  # and perhaps no line end, without which it would be odd
+                return
             plain = PlainLines(form, stream, own, numbers, n_threads=thread_count(None), first=below)
             place = self._header_lines + 1
             with closing(plain.tables()) as tables:
@@ -140,9 +142,9 @@ class CsvTable:
                 yield self._piece(table, places, columns)
 
     def _read_header(self, stream: IO[bytes]) -> tuple[bytes, int]:
-        """Read the header: what was read of the lines below it, and how many bytes it has."""
+        """Read the header: what was read of the lines below it, if there are any, and how many bytes it has."""
         header, text = self._header.encode(), b""
-        size = len(codecs.BOM_UTF8) + len(header)
+        size = len(codecs.BOM_UTF8) + len(header) + 1
         while len(text) < size and (more := stream.read(size - len(text))):
             text += more
         below = text.removeprefix(codecs.BOM_UTF8).removeprefix(header)
