@@ -20,7 +20,7 @@ from mbauc.paper.datasets.entry import File
 from mbauc.paper.datasets.files import find_file, list_folders
 from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS, CLICK_TEST_ROWS
 from mbauc.readers.hashing import fold_columns
-from mbauc.readers.libsvm.source import read_libsvm
+from mbauc.readers.libsvm.in_memory import read_libsvm
 from mbauc.readers.table.source import TableSource
 from mbauc.rows.source import RawBlock
 
