@@ -1,4 +1,4 @@
-"""What a linear ranker does once it has weights, however they were found."""
+"""What a ranker does once it has weights of columns, or of features made of them, however they were found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class LinearRanker(ClassifierMixin, BaseEstimator):
-    """Scores and predictions from ``coef_`` and ``intercept_``."""
+    """Scores and predictions from ``coef_`` and ``intercept_``, by the scorer that holds them."""
 
     classes_: NDArray[Any]
     coef_: Array
@@ -63,7 +63,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         return scorer.predict(s)
 
     def _scorer_and_scores(self, X: Any) -> tuple[LinearScorer, Array]:
-        """Both at once: some rankers compute their weights each time that they are asked for."""
+        """Both at once: some rankers compute their weights each time that they are asked for.
+
+        Rankers of features that they make of the columns override it.
+        """
         scorer = self.scorer()
         with name_columns(X):
             return scorer, scorer.scores(validate_matrix(self, X, reset=False))

@@ -21,6 +21,7 @@ from mbauc.pairs.operator.from_source import require_column_room
 from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
+from mbauc.rows.labels import source_classes
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, has_groups
@@ -204,7 +205,7 @@ class SolvedRanker(ProbabilisticRanker):
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
             rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
             self._fit_parts(rows, run, limit, limited=memory is not None, **options)
-        self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
+        self.classes_ = source_classes(source.classes)
         remember_columns(self, rows.schema)
         return self
 
@@ -248,8 +249,3 @@ def choose_all_pairs_solver(
     if rows.grouped and rows.parts.kind != "memory":
         return SolverChoice("matrix-free", "groups may be spread over blocks, whose moments do not add up then")
     return choose_for_rows(rows, demand, memory, limited=limited)
-
-
-def _are_labels(classes: Any) -> bool:
-    """Whether the classes of a source are two labels, rather than sets of them."""
-    return not any(isinstance(label, tuple | list | set) for label in classes)
