@@ -75,9 +75,9 @@ class UnlabelledLibsvm:
         )
 
     def _score(self, X: Any, coef: NDArray[np.float64], features: RowMap | None) -> NDArray[np.float64]:
-        if features is None:
-            return scores(X, coef[None, :])[0]
-        return score_mapped(X, features, coef, None)
+        if features is not None:
+            return score_mapped(X, features, coef, None)
+        return np.asarray(scores(X, coef[None, :])[0])
 
     def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
         """Numbers of the rows, and the rows; there are no columns to ``keep``."""

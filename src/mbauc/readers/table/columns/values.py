@@ -73,7 +73,7 @@ def flatten(column: Any) -> Any:
 
 
 def read_distinct(column: Any, what: str, file: object) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct values of a column of numbers or texts, and for each row the place of its own; -1 if missing.
+    """The distinct values of a column of numbers or texts, and the place of each row's own; -1 if missing.
 
     ``what`` names the column in errors.
     """
