@@ -16,12 +16,12 @@ from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
-from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.loss_choice import check_loss
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.additive.source_kinds import source_kinds
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.linear import ProbabilisticRanker
