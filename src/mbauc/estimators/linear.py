@@ -104,3 +104,16 @@ class ProbabilisticRanker(LinearRanker):
         """Logarithm of :meth:`predict_proba`, without overflow."""
         scorer, s = self._scorer_and_scores(X)
         return scorer.log_probabilities(s)
+
+
+def take_weights(ranker: ProbabilisticRanker, scorer: LinearScorer) -> None:
+    """Give a ranker copies of what a scorer has: weights, labels, names, and how scores become log-odds."""
+    if scorer.slope is None:
+        raise ValueError(f"scorer has no slope; {type(ranker).__name__} needs one for its probabilities.")
+    ranker.coef_, ranker.intercept_ = scorer.coef.copy()[None, :], np.array([scorer.intercept])
+    ranker.slope_, ranker.classes_ = scorer.slope, np.array(scorer.classes)
+    ranker.n_features_in_ = scorer.n_features
+    if scorer.calibration is not None:
+        ranker.calibration_ = scorer.calibration
+    if scorer.names is not None:
+        ranker.feature_names_in_ = np.array(scorer.names, dtype=object)

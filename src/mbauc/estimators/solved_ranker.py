@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice, check_flag, check_number
 from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.fitting import PairSettings, open_all_pairs
-from mbauc.estimators.linear import ProbabilisticRanker
+from mbauc.estimators.linear import ProbabilisticRanker, take_weights
 from mbauc.estimators.scorer import LinearScorer, match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state, show_auc, source_run
 from mbauc.estimators.validation import check_factors, remember_columns
@@ -89,16 +89,8 @@ class SolvedRanker(ProbabilisticRanker):
         l1, l2 : float, optional
             Penalties of the original fit, for ``l1_`` and ``l2_``.
         """
-        if scorer.slope is None:
-            raise ValueError(f"scorer has no slope; {cls.__name__} needs one for its probabilities.")
         ranker = cls(**(settings or {}))
-        ranker._set_weights(scorer.coef.copy(), scorer.intercept, scorer.slope)
-        ranker.classes_ = np.array(scorer.classes)
-        if scorer.calibration is not None:
-            ranker.calibration_ = scorer.calibration
-        ranker.n_features_in_ = scorer.n_features
-        if scorer.names is not None:
-            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
+        take_weights(ranker, scorer)
         for name, value in (("l1_", l1), ("l2_", l2)):
             if value is not None:
                 setattr(ranker, name, value)

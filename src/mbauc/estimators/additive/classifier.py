@@ -24,7 +24,7 @@ from mbauc.estimators.additive.search import SearchSettings
 from mbauc.estimators.additive.source_kinds import source_kinds
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
-from mbauc.estimators.linear import ProbabilisticRanker
+from mbauc.estimators.linear import ProbabilisticRanker, take_weights
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import (
     SourceRun,
@@ -430,16 +430,9 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
         if scorer.features is None:
             raise ValueError("scorer has no features; AdditiveAUCClassifier needs some.")
         ranker = cls(**(settings or {}))
-        if scorer.slope is None:
-            raise ValueError("scorer has no slope; AdditiveAUCClassifier needs one for its probabilities.")
-        ranker.coef_, ranker.slope_ = scorer.coef.copy()[None, :], scorer.slope
-        ranker.intercept_, ranker.classes_ = np.array([scorer.intercept]), np.array(scorer.classes)
-        ranker.feature_map_, ranker.n_features_in_ = scorer.features, scorer.n_features
-        if scorer.calibration is not None:
-            ranker.calibration_ = scorer.calibration
+        take_weights(ranker, scorer)
+        ranker.feature_map_ = scorer.features
         ranker._codes = RowCodes([ColumnKind(name) for name in scorer.features.names])
-        if scorer.names is not None:
-            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
         return ranker
 
     def _scorer_and_scores(self, X: Any) -> tuple[AdditiveScorer, Array]:
