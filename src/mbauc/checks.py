@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -29,6 +30,12 @@ def abbreviate(value: Any) -> str:
 def truncate(text: str, most: int = _REASON) -> str:
     """The text, cut to ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def list_some(texts: Iterable[str], most: int = 20) -> str:
+    """Texts in one line: the first of them, and how many more there are."""
+    found = list(texts)
+    return ", ".join(found[:most]) + (f" and {len(found) - most:,} more" if len(found) > most else "")
 
 
 def check_number(

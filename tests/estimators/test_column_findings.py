@@ -3,7 +3,7 @@ import pytest
 
 from mbauc.basis.design import ColumnKind
 from mbauc.cli.advice import in_options
-from mbauc.estimators.column_findings import ColumnFinding, check_columns
+from mbauc.estimators.column_findings import ColumnFinding, inspect_columns
 from mbauc.features.row_codes import encoding_kinds
 
 N = 2_000
@@ -23,7 +23,7 @@ def table(rng):
 
 def check(columns, y, **options):
     kinds = [ColumnKind(name, name.rstrip("+") in ("few", "user", "page", "level", "twin")) for name in columns]
-    return check_columns(np.column_stack(list(columns.values())), y, kinds, **options)
+    return inspect_columns(np.column_stack(list(columns.values())), y, kinds, **options)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,7 +107,7 @@ def test_findings_on_real_tables(shared_file):
         source = TableSource(f"{path}{file.removeprefix(path.name)}", label=label, encode="codes")
         X, y = (np.concatenate(parts) for parts in zip(*((block.X, block.y) for block in source), strict=True))
         found[label] = {
-            (one.column, one.finding) for one in check_columns(X, y, encoding_kinds(source.encoding))
+            (one.column, one.finding) for one in inspect_columns(X, y, encoding_kinds(source.encoding))
         }
     assert found["salary"] == {("salary K$", "leaking")}
     assert {column for column, finding in found["y"] if finding == "leaking"} == set()

@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import SingularWarning
-from mbauc.solvers.choice import SolverChoice, Workload, choose_solver
+from mbauc.solvers.choice import Demand, SolverChoice, choose_solver
+from mbauc.solvers.workload import Workload
 
 GB = 1e9
 
@@ -180,24 +181,24 @@ class TestChoice:
         ],
     )
     def test_by_size(self, work, name):
-        assert choose_solver("auto", self.work(*work), 8 * GB).name == name
+        assert choose_solver(Demand("auto"), self.work(*work), 8 * GB).name == name
 
     def test_memory_decides_before_time(self):
-        choice = choose_solver("auto", self.work(100, 5000, 3), 0.1 * GB)
+        choice = choose_solver(Demand("auto"), self.work(100, 5000, 3), 0.1 * GB)
         assert choice.name == "matrix-free"
         assert "0.6 GB" in choice.reason
         assert "0.1 GB" in choice.reason
 
     def test_many_penalties_speak_for_the_matrix(self):
         work = self.work(1_000_000, 1000, 39)
-        assert choose_solver("auto", work, 8 * GB, n_l1=10, n_l2=10, n_fits=6).name == "gram"
+        assert choose_solver(Demand("auto", n_l1=10, n_l2=10), work, 8 * GB, n_fits=6).name == "gram"
 
     def test_many_blocks_speak_against_the_matrix(self, rng):
         block = sp.random_array((1000, 3000), density=0.01, rng=rng, format="csr")
         some, many = (Workload.from_matrix(block, rows, in_blocks=True) for rows in (1000, 1_000_000))
         assert (some.blocks, many.blocks) == (1, 1000)
         assert many.gram_seconds(1, 1) > 40
-        assert choose_solver("auto", many, 8 * GB).name == "matrix-free"
+        assert choose_solver(Demand("auto"), many, 8 * GB).name == "matrix-free"
 
     @pytest.mark.parametrize(
         ("change", "name"),
@@ -215,12 +216,15 @@ class TestChoice:
     def test_dense_columns_are_multiplied_only_if_they_are_uncorrelated(self, rng, change, name):
         """Where some combination of columns hardly varies, products would need many steps to see it."""
         X = change(rng.standard_normal((2400, 800)))
-        assert choose_solver("auto", Workload.from_matrix(X, 1_000_000), 8 * GB).name == name
+        assert choose_solver(Demand("auto"), Workload.from_matrix(X, 1_000_000), 8 * GB).name == name
         # rows of files come in blocks, and are not looked at
-        assert choose_solver("auto", Workload.from_matrix(X, 1_000_000, in_blocks=True), 8 * GB).name == "gram"
+        assert (
+            choose_solver(Demand("auto"), Workload.from_matrix(X, 1_000_000, in_blocks=True), 8 * GB).name
+            == "gram"
+        )
 
     def test_a_wish_is_granted_and_said(self):
-        choice = choose_solver("gram", self.work(1_000_000, 10_000, 39), 8 * GB)
+        choice = choose_solver(Demand("gram"), self.work(1_000_000, 10_000, 39), 8 * GB)
         assert choice == SolverChoice("gram", "as asked for")
         assert str(choice) == "gram: as asked for"
 

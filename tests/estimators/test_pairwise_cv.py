@@ -175,6 +175,10 @@ def test_folds_keep_groups_together_and_hold_pairs(rng):
         )
 
 
+def judge(measure, s, y, weights=None, groups=None):
+    return measure.of_rows(y.sum(), (~y).sum(), weights, groups)(s[y], s[~y])
+
+
 REGIONS = [{"max_fpr": 0.2}, {"min_tpr": 0.5}, {"max_fpr": 0.3, "min_tpr": 0.4}]
 
 
@@ -186,7 +190,7 @@ def test_a_region_is_scored_by_its_partial_auc(rng, region, weighted, decimals):
     s = np.round(rng.standard_normal(200) + y, decimals)
     weight = rng.uniform(0.5, 2.0, 200) if weighted else None
     weights = None if weight is None else (weight[y], weight[~y])
-    found = Measure(Region(**region)).of_classes(s[y], s[~y], weights)
+    found = judge(Measure(Region(**region)), s, y, weights)
     assert found == pytest.approx(partial_roc_auc(y, s, weight, **region))
 
 
@@ -196,7 +200,7 @@ def test_a_band_of_the_curve_is_the_difference_of_two_parts(rng):
     area = [partial_roc_auc(y, s, max_fpr=end, standardized=False) for end in (0.1, 0.4)]
     share, chance = (area[1] - area[0]) / 0.3, 0.25
     want = 0.5 + 0.5 * (share - chance) / (1 - chance)
-    assert Measure(Region(0.4, min_fpr=0.1)).of_classes(s[y], s[~y]) == pytest.approx(want)
+    assert judge(Measure(Region(0.4, min_fpr=0.1)), s, y) == pytest.approx(want)
 
 
 @pytest.mark.parametrize("region", REGIONS)
@@ -207,7 +211,7 @@ def test_a_region_is_scored_group_by_group(rng, region):
     sizes = [np.sum(y & (groups == g)) * np.sum(~y & (groups == g)) for g in range(7)]
     for equal in (False, True):
         measure = Measure(Region(**region), equal_groups=equal)
-        found = measure.of_classes(s[y], s[~y], None, (groups[y], groups[~y]))
+        found = judge(measure, s, y, groups=(groups[y], groups[~y]))
         assert found == pytest.approx(np.average(parts, weights=None if equal else sizes))
 
 
@@ -216,7 +220,7 @@ def test_groups_are_scored_by_their_auc(rng):
     s = np.round(rng.standard_normal(90) + y, 1)
     keys = groups.astype(np.uint64)
     for equal in (False, True):
-        found = Measure(equal_groups=equal).of_classes(s[y], s[~y], None, (keys[y], keys[~y]))
+        found = judge(Measure(equal_groups=equal), s, y, groups=(keys[y], keys[~y]))
         assert found == pytest.approx(reference.grouped_auc(y, s, groups, equal_groups=equal))
 
 

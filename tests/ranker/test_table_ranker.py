@@ -264,7 +264,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_odd_columns_are_told_by_rows_from_all_over_the_table(monkeypatch):
-    monkeypatch.setattr("mbauc.model.training._LOOK_ROWS", 500)
+    monkeypatch.setattr("mbauc.model.odd_columns._LOOK_ROWS", 500)
     table, y = make_table(1500)
     half = np.arange(1500) < 750
     # the same in the first half only, which is no constant

@@ -138,7 +138,6 @@ def test_a_source_says_whether_it_has_groups(rng):
     assert not has_groups(Rows([], 3, grouped=False))
     assert not has_groups([])
     assert rows_in_source(source).grouped
-    assert not rows_in_source(source, grouped=False).grouped
 
 
 def test_blocks_of_a_source_have_keys(rng):
@@ -176,11 +175,6 @@ def test_parts_have_keys(rng):
     for number, items in enumerate(parts._parts):
         visit_blocks(number, items, rows.schema, Labels((0, 1)), lambda block: found.append(block.groups))
     np.testing.assert_array_equal(np.concatenate(found), group_keys(groups, 30))
-
-
-def test_checked_blocks_have_codes():
-    block = Block.checked(np.eye(3), [0, 1, 1], None, Labels(), groups=["b", "a", "b"])
-    np.testing.assert_array_equal(block.groups, [1, 0, 1])
 
 
 def test_the_checksum_of_a_block_depends_on_its_groups():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +34,6 @@ def screen_pairs(
     noise: float,
     penalty: float,
     functions: int = 6,
-    columns: Sequence[int] | None = None,
     n_jobs: int | None = 1,
 ) -> Screened:
     """Rank all pairs of columns by what their interaction would gain.
@@ -63,14 +61,11 @@ def screen_pairs(
         Penalty of a coordinate of roughness 1.
     functions : int, default=6
         Coordinates of each of the two columns, at most.
-    columns : sequence of int, optional
-        Columns to pair; by default all.
     n_jobs : int, optional
         Threads.
     """
-    chosen = range(features.n_columns) if columns is None else columns
-    basis = {j: coarse_functions(features, j, totals[j], functions) for j in chosen}
-    varying = [j for j in chosen if basis[j][1].size]
+    basis = [coarse_functions(features, j, totals[j], functions) for j in range(features.n_columns)]
+    varying = [j for j, (_, rough) in enumerate(basis) if rough.size]
     if len(varying) < 2:
         return Screened(np.zeros((0, 2), dtype=np.int64), np.zeros(0))
     # coordinates of each indicator, through its coarse group

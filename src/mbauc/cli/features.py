@@ -87,12 +87,15 @@ def find_crossed(options: argparse.Namespace, layout: Any) -> dict[str, Any]:
     """The pairs of --cross as columns of the rows, as a setting; or an error that names the columns."""
     if options.cross is None:
         return {}
+    from mbauc.checks import list_some
+
     names = layout.feature_names()
     places = {name: place for place, name in enumerate(names)}
     for name in (name for pair in options.cross for name in pair):
         if name not in places:
-            shown = ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-            raise Usage(f"--cross: there is no feature column {name!r}; feature columns are {shown}.")
+            raise Usage(
+                f"--cross: there is no feature column {name!r}; feature columns are {list_some(names)}."
+            )
     return {"interactions": [sorted(places[name] for name in pair) for pair in options.cross]}
 
 

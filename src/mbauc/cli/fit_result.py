@@ -19,8 +19,7 @@ _MOST_KEPT = 4 << 30
 
 def say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
-    from mbauc.estimators.column_findings import ColumnFinding, tell_findings
-    from mbauc.model.hold_out import tested_late
+    from mbauc.model.odd_columns import tell_odd_columns
 
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
@@ -61,9 +60,7 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
             output.say(f"            {line}")
         if seen:
             record["notes"].append("the test rows are training rows: the AUC on new rows will be lower")
-    for sentence in tell_findings(
-        [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
-    ):
+    for sentence in tell_odd_columns(record):
         output.note(in_options(sentence), 12)
     linear = _linear_hint(model)
     if linear:

@@ -152,7 +152,7 @@ def _two_columns(s: Any, probabilities: Any) -> Any:
 class ScoreBlock:
     """Scores of the rows of one partition, which may have none."""
 
-    ranker: LinearRanker | additive.AdditiveAUCClassifier
+    ranker: LinearRanker
 
     def __call__(self, X: Any) -> Array:
         """Scores, after the checks that the estimator makes."""

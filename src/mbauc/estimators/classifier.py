@@ -12,19 +12,10 @@ from sklearn.exceptions import NotFittedError
 from mbauc.checks import check_number
 from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
-from mbauc.estimators.fitting import (
-    PairSettings,
-    build_moments,
-    build_operator,
-    build_sample_pairs,
-)
+from mbauc.estimators.fitting import PairSettings, build_moments, build_operator, build_sample_pairs
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.source_fit import (
-    SourceRun,
-    check_source_alone,
-    is_source,
-)
+from mbauc.estimators.source_fit import SourceRun, check_source_alone, is_source
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
@@ -46,12 +37,7 @@ from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.solvers.choice import (
-    Demand,
-    Solver,
-    SolverChoice,
-    choose_for_rows,
-)
+from mbauc.solvers.choice import Demand, Solver, SolverChoice, choose_for_rows
 
 
 class MBAClassifier(MomentRanker):
@@ -295,7 +281,7 @@ class MBAClassifier(MomentRanker):
         with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
-                fit_enough(self, block, lambda pairs: self._solve(pairs, factors))
+                fit_enough(self, block, self._demand(), lambda pairs: self._solve(pairs, factors))
             else:
                 self._fit_parts(rows_in_memory(block))
         if self.pairs != "enough" and self._penalties_are_chosen():

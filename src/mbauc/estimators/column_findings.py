@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.basis.design import ColumnKind
+from mbauc.checks import list_some
 from mbauc.errors import Advice
 from mbauc.metrics import roc_auc
 
@@ -105,14 +106,13 @@ def tell_findings(findings: Sequence[ColumnFinding], *, tested_late: bool = Fals
         if len(own) == 1:
             told.append(own[0].sentence)
         elif own:
-            shown = ", ".join(repr(one.column) for one in own[:5])
-            more = f" and {len(own) - 5} more" if len(own) > 5 else ""
-            told.append(f"columns {shown}{more} {said}" + (_TEST_LATE if finding == "shifted" else ""))
+            shown = list_some((repr(one.column) for one in own), 5)
+            told.append(f"columns {shown} {said}" + (_TEST_LATE if finding == "shifted" else ""))
     # what ends otherwise may carry advice, which is more than its text
     return [one.removesuffix(_TEST_LATE) if tested_late and one.endswith(_TEST_LATE) else one for one in told]
 
 
-def check_columns(
+def inspect_columns(
     X: Array, y: NDArray[np.generic], columns: Sequence[ColumnKind], *, ordered: bool = True
 ) -> list[ColumnFinding]:
     """Columns worth a warning, in the order of the columns.
@@ -145,11 +145,11 @@ def check_columns(
     --------
     >>> import numpy as np
     >>> from mbauc.basis.design import ColumnKind
-    >>> from mbauc.estimators.column_findings import check_columns
+    >>> from mbauc.estimators.column_findings import inspect_columns
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(500) < 0.3
     >>> X = np.column_stack([rng.normal(size=500), y + 0.1 * rng.random(500)])
-    >>> (found,) = check_columns(X, y, [ColumnKind("bid"), ColumnKind("refund")])
+    >>> (found,) = inspect_columns(X, y, [ColumnKind("bid"), ColumnKind("refund")])
     >>> print(found.finding, found.auc)
     leaking 1.0
     >>> print(found.sentence.partition("? ")[2])

@@ -26,7 +26,8 @@ from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
 from mbauc.runtime.warn import warn
-from mbauc.solvers.choice import Workload, choose_solver
+from mbauc.solvers.choice import Demand, choose_solver
+from mbauc.solvers.workload import Workload
 
 Array = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
@@ -99,7 +100,7 @@ def forget_path(ranker: Any) -> None:
             delattr(ranker, name)
 
 
-def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) -> None:
+def fit_enough(ranker: Any, block: Block, demand: Demand, solve: Callable[[Quadratic], None]) -> None:
     """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
 
     Reads the held-out rows and the rows of the pairs; no others, unless all pairs are needed.
@@ -110,6 +111,8 @@ def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) ->
         Whose settings say how, and which has the last fit in the end.
     block : Block
         The data.
+    demand : Demand
+        What its settings ask of a solver.
     solve : callable
         Gives the ranker the weights for some pairs.
     """
@@ -117,7 +120,7 @@ def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) ->
     rng = generator(ranker.random_state)
     held_out, train = hold_out(block, rng)
     numbers = plan_pair_counts(train.size, block.n_features if _is_unregularised(ranker) else 1)
-    sample = _Sample(ranker, block, solve, train, numbers, rng)
+    sample = _Sample(ranker, block, demand, solve, train, numbers, rng)
     test = _HeldOut(block, held_out, sample.n_threads)
     path: list[PairsStep] = []
     with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
@@ -219,12 +222,14 @@ class _Sample:
         self,
         ranker: Any,
         block: Block,
+        demand: Demand,
         solve: Callable[[Quadratic], None],
         train: RowNumbers,
         numbers: list[int],
         rng: np.random.Generator,
     ) -> None:
-        self._ranker, self._block, self._solve, self._train = ranker, block, solve, train
+        self._ranker, self._block, self._train = ranker, block, train
+        self._demand, self._solve = demand, solve
         self._settings = replace(PairSettings.from_estimator(ranker), pairs="all")
         self.n_threads = self._settings.n_threads
         if not numbers:
@@ -257,16 +262,8 @@ class _Sample:
             self._solve(build_operator(block, self._settings, None, train))
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
-        ranker = self._ranker
-        ranker.solver_ = choose_solver(
-            ranker.solver,
-            Workload.from_matrix(self._block.X, n_rows),
-            parse_memory(None),
-            n_l1=int(ranker.l1 > 0),
-            n_fits=n_fits,
-            given_l2=not isinstance(ranker.l2, str),
-            needs_moments="within_block=True" if ranker.within_block else "",
-        )
+        workload = Workload.from_matrix(self._block.X, n_rows)
+        self._ranker.solver_ = choose_solver(self._demand, workload, parse_memory(None), n_fits=n_fits)
 
     def _build_moments(self, pairs: int) -> PairMoments:
         """Moments of the first pairs; the moments of earlier calls are reused."""

@@ -167,11 +167,17 @@ def build_operator(
     if not settings.are_all:
         drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
         return weigh_sample_operator(Sample(block, drawn), block, settings, subset)
-    strata = [block.rows_of(True, subset), block.rows_of(False, subset)]
-    pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, settings.n_threads, block.groups)
-    if block.groups is not None:
-        pairs = GroupedPairOperator(pairs, equal_groups=settings.equal_groups)
+    pairs = operate_rows(block, settings.n_threads, subset, equal_groups=settings.equal_groups)
     return pairs.as_frequencies() if settings.frequencies else pairs
+
+
+def operate_rows(
+    block: Block, n_threads: int, subset: Index | None = None, *, equal_groups: bool = False
+) -> PairOperator:
+    """All pairs of rows, or of some of them, as a linear operator; within groups where there are some."""
+    strata = [block.rows_of(True, subset), block.rows_of(False, subset)]
+    pairs = build_matrix_operator(block.X, strata, block.weight, n_threads, block.groups)
+    return pairs if block.groups is None else GroupedPairOperator(pairs, equal_groups=equal_groups)
 
 
 def weigh_sample_operator(

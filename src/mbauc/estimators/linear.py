@@ -1,4 +1,4 @@
-"""What a linear ranker does once it has weights, however they were found."""
+"""What a ranker does once it has weights of columns, or of features made of them, however they were found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class LinearRanker(ClassifierMixin, BaseEstimator):
-    """Scores and predictions from ``coef_`` and ``intercept_``."""
+    """Scores and predictions from ``coef_`` and ``intercept_``, by the scorer that holds them."""
 
     classes_: NDArray[Any]
     coef_: Array
@@ -63,7 +63,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         return scorer.predict(s)
 
     def _scorer_and_scores(self, X: Any) -> tuple[LinearScorer, Array]:
-        """Both at once: some rankers compute their weights each time that they are asked for."""
+        """Both at once: some rankers compute their weights each time that they are asked for.
+
+        Rankers of features that they make of the columns override it.
+        """
         scorer = self.scorer()
         with name_columns(X):
             return scorer, scorer.scores(validate_matrix(self, X, reset=False))
@@ -101,3 +104,16 @@ class ProbabilisticRanker(LinearRanker):
         """Logarithm of :meth:`predict_proba`, without overflow."""
         scorer, s = self._scorer_and_scores(X)
         return scorer.log_probabilities(s)
+
+
+def take_weights(ranker: ProbabilisticRanker, scorer: LinearScorer) -> None:
+    """Give a ranker copies of what a scorer has: weights, labels, names, and how scores become log-odds."""
+    if scorer.slope is None:
+        raise ValueError(f"scorer has no slope; {type(ranker).__name__} needs one for its probabilities.")
+    ranker.coef_, ranker.intercept_ = scorer.coef.copy()[None, :], np.array([scorer.intercept])
+    ranker.slope_, ranker.classes_ = scorer.slope, np.array(scorer.classes)
+    ranker.n_features_in_ = scorer.n_features
+    if scorer.calibration is not None:
+        ranker.calibration_ = scorer.calibration
+    if scorer.names is not None:
+        ranker.feature_names_in_ = np.array(scorer.names, dtype=object)

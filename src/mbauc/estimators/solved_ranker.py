@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice, check_flag, check_number
 from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.fitting import PairSettings, open_all_pairs
-from mbauc.estimators.linear import ProbabilisticRanker
+from mbauc.estimators.linear import ProbabilisticRanker, take_weights
 from mbauc.estimators.scorer import LinearScorer, match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state, show_auc, source_run
 from mbauc.estimators.validation import check_factors, remember_columns
@@ -21,6 +21,7 @@ from mbauc.pairs.operator.from_source import require_column_room
 from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
+from mbauc.rows.labels import source_classes
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, has_groups
@@ -88,16 +89,8 @@ class SolvedRanker(ProbabilisticRanker):
         l1, l2 : float, optional
             Penalties of the original fit, for ``l1_`` and ``l2_``.
         """
-        if scorer.slope is None:
-            raise ValueError(f"scorer has no slope; {cls.__name__} needs one for its probabilities.")
         ranker = cls(**(settings or {}))
-        ranker._set_weights(scorer.coef.copy(), scorer.intercept, scorer.slope)
-        ranker.classes_ = np.array(scorer.classes)
-        if scorer.calibration is not None:
-            ranker.calibration_ = scorer.calibration
-        ranker.n_features_in_ = scorer.n_features
-        if scorer.names is not None:
-            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
+        take_weights(ranker, scorer)
         for name, value in (("l1_", l1), ("l2_", l2)):
             if value is not None:
                 setattr(ranker, name, value)
@@ -204,7 +197,7 @@ class SolvedRanker(ProbabilisticRanker):
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
             rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
             self._fit_parts(rows, run, limit, limited=memory is not None, **options)
-        self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
+        self.classes_ = source_classes(source.classes)
         remember_columns(self, rows.schema)
         return self
 
@@ -248,8 +241,3 @@ def choose_all_pairs_solver(
     if rows.grouped and rows.parts.kind != "memory":
         return SolverChoice("matrix-free", "groups may be spread over blocks, whose moments do not add up then")
     return choose_for_rows(rows, demand, memory, limited=limited)
-
-
-def _are_labels(classes: Any) -> bool:
-    """Whether the classes of a source are two labels, rather than sets of them."""
-    return not any(isinstance(label, tuple | list | set) for label in classes)

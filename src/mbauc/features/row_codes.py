@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from mbauc.basis.design import ColumnKind
-from mbauc.checks import abbreviate
+from mbauc.checks import abbreviate, list_some
 from mbauc.errors import Advice, LeftOutWarning
 from mbauc.readers.table.arrow import as_arrow_table, pyarrow
 from mbauc.readers.table.columns.plan import ColumnPlan, NoFeatureError
@@ -83,22 +83,22 @@ class RowCodes:
             told = (
                 f"became {', '.join(map(repr, became))}; name one of them"
                 if became
-                else f"was left out; there are {list_names(names)}"
+                else f"was left out; there are {list_some(map(repr, names))}"
             )
             raise ValueError(f"{what}: column {place}, {column!r}, {told}.")
         return names.index(became[0])
 
-    def find_pairs(self, pairs: Any, what: str = "interactions") -> list[tuple[int, int]]:
+    def find_pairs(self, pairs: Any) -> list[tuple[int, int]]:
         """Pairs of columns as for :meth:`find_code`, by number of their codes, each once and in order."""
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pairs)}.")
+            raise ValueError(f"interactions must be pairs of columns, got {abbreviate(pairs)}.")
         found = set()
         for pair in pairs:
             if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
-                raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pair)}.")
-            a, b = sorted(self.find_code(one, what) for one in pair)
+                raise ValueError(f"interactions must be pairs of columns, got {abbreviate(pair)}.")
+            a, b = sorted(self.find_code(one, "interactions") for one in pair)
             if a == b:
-                raise ValueError(f"{what}: a pair needs two different columns, got {abbreviate(pair)}.")
+                raise ValueError(f"interactions: a pair needs two different columns, got {abbreviate(pair)}.")
             found.add((a, b))
         return sorted(found)
 
@@ -130,12 +130,7 @@ def find_column(name: Any, names: Sequence[str], what: str) -> int:
         return int(name)
     if isinstance(name, str) and name in names:
         return list(names).index(name)
-    raise ValueError(f"{what}: there is no column {name!r}; columns are {list_names(names)}.")
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Names for an error, of many the first."""
-    return ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    raise ValueError(f"{what}: there is no column {name!r}; columns are {list_some(map(repr, names))}.")
 
 
 def mark_categories(kinds: list[ColumnKind], categories: Sequence[Any] | None) -> list[ColumnKind]:
@@ -217,8 +212,7 @@ def _plan(table: Any, categories: Sequence[Any] | None) -> ColumnPlan:
 
 
 def _tell_left_out(plan: ColumnPlan) -> str:
-    left_out = [f"{one.name!r} ({one.why})" for one in plan.columns if not one.is_feature]
-    return ", ".join(left_out[:20]) + (f" and {len(left_out) - 20} more" if len(left_out) > 20 else "")
+    return list_some(f"{one.name!r} ({one.why})" for one in plan.columns if not one.is_feature)
 
 
 def _validate(estimator: Any, X: Any, *, reset: bool) -> Array:

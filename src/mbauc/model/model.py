@@ -25,6 +25,7 @@ from mbauc.model.objective import describe_measure, describe_objective, region_o
 from mbauc.model.terms import ModelTerms
 from mbauc.model.threshold import Threshold
 from mbauc.pairs.moments import PairMoments
+from mbauc.rows.labels import has_label_sets
 from mbauc.rows.parts.mapped import MappedSource
 from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
@@ -179,7 +180,7 @@ class RankerModel:
     @property
     def labels(self) -> NDArray[Any]:
         """The two labels, negative first; 0 and 1 if a class has several labels."""
-        if any(isinstance(side, tuple | list) for side in self.classes):
+        if has_label_sets(self.classes):
             return np.array([0, 1])
         if len({type(side) for side in self.classes}) == 1:
             return np.array(self.classes)

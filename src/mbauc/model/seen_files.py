@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from mbauc.checks import list_some
 from mbauc.rows.source import fingerprint_of
 
 #: Parts of a file that its digest is made of, from its first to its last bytes.
@@ -83,9 +84,9 @@ def find_repeated_files(records: Iterable[Any]) -> list[str]:
     return [names[key] for key, numbers in seen.items() if len(numbers) > 1]
 
 
-def list_names(names: list[str], most: int = 3) -> str:
+def list_names(names: list[str]) -> str:
     """Names as a text, the first few."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    return list_some(names, 3)
 
 
 def _digests(marks: Any) -> Iterator[tuple[int, str]]:

@@ -150,7 +150,7 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
             else "the training held none out, or the model was updated since"
         )
         raise ValueError(
-            f"there are no held-out rows: {why}. Use rows that it was not trained on, or keep the tested model. "
+            f"there are no held-out rows: {why}. Use other rows, or keep the tested model. "
             + Advice("Train with {refit}.", command="Train with 'mbauc fit --keep-tested'.", refit=False)
         )
     trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]

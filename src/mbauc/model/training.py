@@ -16,11 +16,9 @@ from mbauc.errors import Advice
 from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
-from mbauc.estimators.column_findings import ColumnFinding, check_columns
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
 from mbauc.estimators.validation import check_class_weights
-from mbauc.features.row_codes import encoding_kinds
 from mbauc.losses import Region
 from mbauc.metrics.calibration import fit_calibration
 from mbauc.metrics.region_area import standardized_area
@@ -31,14 +29,13 @@ from mbauc.model.hold_out import HoldOut
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
+from mbauc.model.odd_columns import find_odd_columns
 from mbauc.model.record import compare_losses, describe_fit, list_penalties
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
-from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.held_out import SplitSource
-from mbauc.rows.source import Source, about_rows, unpack_block
-from mbauc.rows.taken import take_first
+from mbauc.rows.source import Source, unpack_block
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
 
@@ -46,10 +43,6 @@ from mbauc.runtime.progress import show_wait
 _FOR_HELD_OUT = 8
 #: Rows of each class that probabilities are fitted to, at least.
 _TO_CALIBRATE = 30
-#: Rows that are looked at for odd columns, at most, and numbers in them.
-_LOOK_ROWS, _LOOK_NUMBERS = 20_000, 4_000_000
-#: Rows that are looked through for these, at most.
-_MOST_LOOKED_THROUGH = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -206,10 +199,8 @@ def train(
         record["losses"] = compare_losses(ranker)
     if training.is_additive:
         record |= {"choice": ranker.choice_, "kinds": ranker.search_}
-    findings = _find_doubts(source)
-    if training.is_additive:
-        with show_wait("looking at columns", show=training.verbose):
-            findings += _look_at_columns(source)
+    with show_wait("looking at columns", show=training.verbose and training.is_additive):
+        findings = find_odd_columns(source, by_rows=training.is_additive)
     if findings or training.is_additive:
         record["findings"] = [asdict(one) for one in findings]
     asked = region_of(training.settings)
@@ -280,36 +271,6 @@ def _name_zero_weights(source: Source, layout: TableLayout | LibsvmLayout) -> It
             raise ValueError(what + " is zero for all rows; at least one must be positive.") from None
         check_class_weights(totals, np.array([False, True]), source.classes, what)
         raise
-
-
-def _find_doubts(source: Source) -> list[ColumnFinding]:
-    """Columns of a table that may be something else than what they were taken for."""
-    columns = getattr(getattr(source, "plan", None), "columns", ())
-    return [ColumnFinding(one.name, one.kind, other=one.doubt) for one in columns if one.doubt]
-
-
-def _look_at_columns(source: Source) -> list[ColumnFinding]:
-    """What is odd about columns of a table, by rows from all over it; nothing where that would take long."""
-    encoding = getattr(source, "encoding", None)
-    if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
-        return []
-    rows, most = about_rows(source), min(_LOOK_ROWS, _LOOK_NUMBERS // len(encoding.code_columns))
-    if rows is None or rows > _MOST_LOOKED_THROUGH:
-        return []
-    X, y, _ = take_first(source, rows, every=max(1, -(-rows // most)))
-    kinds = encoding_kinds(encoding)
-    whole, words = (
-        [place for place, code in enumerate(encoding.code_columns) if (code.word is not None) == is_word]
-        for is_word in (False, True)
-    )
-    found = check_columns(X[:, whole], y, [kinds[place] for place in whole])
-    # single words say little each, unless one gives the label away
-    by_words = check_columns(X[:, words], y, [kinds[place] for place in words], ordered=False)
-    found += [one for one in by_words if one.finding == "leaking"]
-    # hours, weekdays and words are left out with the column that they are of
-    parts = {name: one.name for one in encoding.columns if one.kind == "time" for name in one.text_names}
-    parts |= {code.name: code.source for code in encoding.code_columns if code.source is not None}
-    return [replace(one, of=parts.get(one.column)) for one in found]
 
 
 @dataclass(frozen=True)

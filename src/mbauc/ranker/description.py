@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import fill
 
-from mbauc.estimators.column_findings import ColumnFinding, tell_findings
 from mbauc.metrics.intervals import AucInterval
-from mbauc.model.hold_out import tested_late
 from mbauc.model.model import RankerModel
+from mbauc.model.odd_columns import tell_odd_columns
 from mbauc.readers.table.columns.plan import ColumnPlan
 
 #: Letters of a line, at most, and where what it says begins.
@@ -45,9 +44,7 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
             f"threshold   {cut.value:.6g}: at most {cut.false_alarm:.3g} of the negatives raise an alarm, with "
             f"{cut.confidence:.3g} confidence"
         )
-    for sentence in tell_findings(
-        [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
-    ):
+    for sentence in tell_odd_columns(record):
         yield _wrap("note", sentence)
     for note in record.get("notes", []):
         yield _wrap("note", note)

@@ -37,7 +37,7 @@ from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.report.terms_section import model_terms
-from mbauc.rows.labels import as_labels, distinct_labels
+from mbauc.rows.labels import as_labels, distinct_labels, has_label_sets
 from mbauc.runtime.progress import show_wait
 from mbauc.runtime.seeds import integer_seed
 from mbauc.runtime.warn import warn
@@ -506,5 +506,4 @@ def load(path: str | os.PathLike[str]) -> TableRanker:
 
 def _list_classes(model: RankerModel) -> NDArray[Any]:
     """Labels of the two sides; whether a row is positive where a side has several, which have no label."""
-    several = any(isinstance(side, tuple | list) for side in model.classes)
-    return np.array([False, True]) if several else model.labels
+    return np.array([False, True]) if has_label_sets(model.classes) else model.labels

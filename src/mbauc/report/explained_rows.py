@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.report.pieces import Section, bar, log_odds
-from mbauc.report.text import count, escape_name, number, percent
+from mbauc.report.text import class_name, count, escape_name, number, percent
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
@@ -78,7 +78,7 @@ def rows_section(rows: list[ExplainedRow], classes: tuple[Any, Any]) -> Section:
         "<p>The largest contributions to the scores of selected rows. Each score is that of an average row "
         "plus the contributions. Rows are numbered from 0; rows that could not be read are not counted.</p>"
     )
-    names = [", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in classes]
+    names = [class_name(side) for side in classes]
     for kind, own in groupby(rows, key=lambda row: row.kind):
         text += f"<h3>{kind}</h3>" + "".join(_row(one, names) for one in own)
     return Section("rows", "Explanations of single rows", text)

@@ -13,7 +13,7 @@ from mbauc.errors import Advice
 from mbauc.metrics.probabilities import check_probabilities
 from mbauc.metrics.ranked import RankedScores, check_lengths
 from mbauc.report.pieces import Section
-from mbauc.report.text import escape_name
+from mbauc.report.text import class_name, escape_name
 from mbauc.rows.labels import as_labels, distinct_labels, find_classes
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ class Origin:
 
     def describe_classes(self) -> tuple[str, str]:
         """Both classes as HTML, the negative one first."""
-        negative, positive = (
-            escape_name(", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side))
-            for side in self.classes
-        )
+        negative, positive = (escape_name(class_name(side)) for side in self.classes)
         return negative, positive
 
 

@@ -27,6 +27,11 @@ def escape_name(value: Any, longest: int = _LONGEST) -> str:
     return f"<bdi>{escape(value, longest) or '(no name)'}</bdi>"
 
 
+def class_name(side: Any) -> str:
+    """A class as text: its label, or its labels."""
+    return ", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side)
+
+
 def dump_json(value: Any) -> str:
     """JSON for a ``<script>`` element: nothing in it can end the element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)

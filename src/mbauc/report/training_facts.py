@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mbauc.checks import list_some
 from mbauc.report.text import count
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 names = [
                     str(file.get("name", file)) if isinstance(file, Mapping) else str(file) for file in files
                 ]
-                more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
-                yield "Trained on", ", ".join(names[:10]) + more
+                yield "Trained on", list_some(names, 10)
             case (("positives" | "negatives"), int() | float()):
                 yield f"Training {key}", count(value)
             case "choice", str():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.groups import group_codes, group_keys
+from mbauc.rows.groups import group_keys
 from mbauc.rows.labels import Labels, as_labels, is_missing
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
 from mbauc.rows.parts.keys import check_ids
@@ -42,8 +42,6 @@ class Block:
         labels: Labels,
         *,
         name: str = "y",
-        frequencies: bool = False,
-        groups: Any = None,
     ) -> Block:
         """All rows of a data set, or of a stream's block ``name``; an error says what is wrong with them."""
         X = as_matrix(X)
@@ -52,13 +50,7 @@ class Block:
             raise ValueError(
                 f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
             )
-        return cls(
-            X,
-            positive,
-            check_weights(weight, X.shape[0]),
-            frequencies=frequencies,
-            groups=None if groups is None else group_codes(groups, X.shape[0]),
-        )
+        return cls(X, positive, check_weights(weight, X.shape[0]))
 
     @property
     def n_rows(self) -> int:

@@ -98,6 +98,16 @@ def check_classes(classes: Any) -> NDArray[Any]:
     return found
 
 
+def has_label_sets(classes: Iterable[Any]) -> bool:
+    """Whether a class of a source is several labels, which have no label of their own."""
+    return any(isinstance(side, tuple | list | set) for side in classes)
+
+
+def source_classes(classes: Any) -> NDArray[Any]:
+    """The two labels of a source, negative first; 0 and 1 where a class is several labels."""
+    return np.array([0, 1]) if has_label_sets(classes) else np.asarray(classes)
+
+
 def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
     """Mask of the positive rows; positive is the second of the two sorted classes.
 

@@ -235,7 +235,9 @@ def forge(path, rows, **state):
 
 
 def test_rows_that_can_be_are_opened(tmp_path):
-    open_cache(forge(tmp_path / "rows.cache", rows_of()), 1)
+    [chunk] = open_cache(forge(tmp_path / "rows.cache", rows_of()), 1).chunks(1 << 20)
+    assert chunk.columns.tolist() == [0, 8, 3]
+    assert chunk.starts.tolist() == [0, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from mbauc import MBAClassifier, PairMoments
 from mbauc.cli.main import main
 from mbauc.errors import CheckpointError
 from mbauc.metrics import compare_roc_auc, roc_auc
-from mbauc.paper.studies.clicks import figure4, figure4_page, formed, runs, times
+from mbauc.paper.studies.clicks import figure4, figure4_page, formed, runs, sets, times
 from mbauc.paper.studies.clicks.held import HeldRows
 from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
@@ -354,6 +354,8 @@ def test_at_the_papers_sizes_all_its_rows_are_learned_from():
 
 def test_the_full_run_has_the_steps_that_fewer_rows_favour(study, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "_FORM_FROM", 0)
+    # Σ is formed, and solving with the paper's columns would take most of a minute
+    monkeypatch.setattr(sets, "COLUMNS", 500)
     keys = ("avazu-app-full",)
     full = run_full(TINY_FULL, study, tmp_path, datasets=keys, n_jobs=1)
     assert full.datasets == list(keys)

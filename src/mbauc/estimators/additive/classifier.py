@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mbauc.basis.design import ColumnKind, DesignSettings
@@ -17,14 +16,15 @@ from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
-from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.loss_choice import check_loss
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.additive.source_kinds import source_kinds
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
+from mbauc.estimators.linear import ProbabilisticRanker, take_weights
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import (
     SourceRun,
@@ -45,7 +45,7 @@ from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
 from mbauc.rows.groups import group_keys
-from mbauc.rows.labels import find_classes, positive_rows
+from mbauc.rows.labels import find_classes, positive_rows, source_classes
 from mbauc.rows.matrix import check_weights
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
@@ -65,7 +65,7 @@ _FEW_FEATURES = 2_048
 _TRAVEL = 3.0
 
 
-class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
+class AdditiveAUCClassifier(ProbabilisticRanker):
     """Generalised additive model for AUC: a curve for each column and heat maps for pairs of columns.
 
     Numeric columns are binned, categorical columns one-hot encoded, and interactions of two columns are cells
@@ -178,11 +178,6 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     ('curves', 0.92)
     """
 
-    classes_: NDArray[Any]
-    coef_: Array
-    intercept_: Array
-    n_features_in_: int
-
     def __init__(
         self,
         features: str = "auto",
@@ -214,13 +209,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coef_")
 
     # -- fitting -----------------------------------------------------------------------------------------
 
@@ -314,9 +304,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
                 room = int(run.make_once("memory", lambda: room))
             self._fit_rows(rows, room, run)
         remember_columns(self, rows.schema)
-        labels = source.classes
-        grouped = any(isinstance(label, tuple | list | set) for label in labels)
-        self.classes_ = np.array([0, 1]) if grouped else np.asarray(labels)
+        self.classes_ = source_classes(source.classes)
         return self
 
     @restore_on_failure
@@ -442,34 +430,14 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if scorer.features is None:
             raise ValueError("scorer has no features; AdditiveAUCClassifier needs some.")
         ranker = cls(**(settings or {}))
-        if scorer.slope is None:
-            raise ValueError("scorer has no slope; AdditiveAUCClassifier needs one for its probabilities.")
-        ranker.coef_, ranker.slope_ = scorer.coef.copy()[None, :], scorer.slope
-        ranker.intercept_, ranker.classes_ = np.array([scorer.intercept]), np.array(scorer.classes)
-        ranker.feature_map_, ranker.n_features_in_ = scorer.features, scorer.n_features
-        if scorer.calibration is not None:
-            ranker.calibration_ = scorer.calibration
+        take_weights(ranker, scorer)
+        ranker.feature_map_ = scorer.features
         ranker._codes = RowCodes([ColumnKind(name) for name in scorer.features.names])
-        if scorer.names is not None:
-            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
         return ranker
 
-    def decision_function(self, X: Any) -> Array:
-        """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0."""
-        check_is_fitted(self)
-        return self.scorer().scores(self._codes.transform(self, X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted labels: positive where the score is above 0. For ranking, use :meth:`decision_function`."""
-        return self.scorer().predict(self.decision_function(X))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, shape (n, 2); see :meth:`MBAClassifier.predict_proba`."""
-        return self.scorer().probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of :meth:`predict_proba`, without overflow."""
-        return self.scorer().log_probabilities(self.decision_function(X))
+    def _scorer_and_scores(self, X: Any) -> tuple[AdditiveScorer, Array]:
+        scorer = self.scorer()
+        return scorer, scorer.scores(self._codes.transform(self, X))
 
     # -- what scores are made of -------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, block_moments, noise_of
 from mbauc.estimators.additive.log_loss import LogOdds
 from mbauc.estimators.additive.loss_choice import ChosenLoss, choose_loss, lower_log_loss
+from mbauc.estimators.fitting import operate_rows
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun
@@ -22,7 +23,6 @@ from mbauc.losses import PairLoss, Region, Squared, get_loss
 from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.build import open_operator
-from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic, ScoreSummary
@@ -168,7 +168,8 @@ def _open_pairs(
             whole = chosen.columns.size == chosen.rows.Z.shape[1]
             yield chosen.rows.whole if whole else block_moments(block, threads), sample.classes
             return
-        yield _operate(block, threads), sample.classes
+        pairs = operate_rows(block, threads)
+        yield pairs.as_frequencies() if frequencies else pairs, sample.classes
         return
     mapped = map_rows(rows, chosen.features, threads if rows.parts.kind != "cluster" else 1)
     formed = _MATRICES * 8 * reduction.n_features**2 <= memory // 2 and reduction.n_features <= _MOST_FORMED
@@ -188,15 +189,6 @@ def _open_pairs(
         if isinstance(reduced, GroupedPairOperator):
             warn_of_one_class_groups(reduced.pair_weights)
         yield reduced.as_frequencies() if frequencies else reduced, classes
-
-
-def _operate(block: Block, n_threads: int, rows: NDArray[np.intp] | None = None) -> PairOperator:
-    """All pairs of rows in memory, or of some of them; within groups where there are some."""
-    strata = [block.rows_of(True, rows), block.rows_of(False, rows)]
-    pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, n_threads, block.groups)
-    if block.groups is not None:
-        pairs = GroupedPairOperator(pairs)
-    return pairs.as_frequencies() if block.frequencies else pairs
 
 
 def sample_block(chosen: Chosen, frequencies: bool) -> Block:

@@ -48,7 +48,7 @@ def is_discrete(column: Steps) -> bool:
     return bool(np.array_equal(column.edges, middle)) or column.edges.size == 0
 
 
-def short_numbers(values: Iterable[float], digits: int = 4) -> list[str]:
+def short_numbers(values: Iterable[float]) -> list[str]:
     """Numbers in a few letters each, and no two alike.
 
     Examples
@@ -61,7 +61,7 @@ def short_numbers(values: Iterable[float], digits: int = 4) -> list[str]:
     def write(digits: int) -> list[str]:
         return [short_number(value, digits) for value in given]
 
-    return write(digits_apart(write, digits))
+    return write(digits_apart(write, 4))
 
 
 def step_labels(column: Steps) -> list[str]:

@@ -25,6 +25,8 @@ _LEAST_CURVATURE = 1e-6
 #: Rows that curvature is taken from, at most: so many, and so many times the number of coordinates; and its
 #: share of the largest from which on a row is among them.
 _ROWS, _ROWS_FOR_ONE, _NEAR = 2_000, 2, 0.05
+#: Steps, at most.
+_MAX_ITER = 200
 #: Steps whose changes of the gradient are remembered.
 _MEMORY = 20
 #: Entries of Z that are worth a thread, and those that stay in cache between the two products with them.
@@ -64,7 +66,6 @@ def fit_log_odds(
     *,
     start: Array | None = None,
     tol: float = 1e-10,
-    max_iter: int = 200,
     n_threads: int = 1,
 ) -> LogOdds:
     """Minimise the penalised log-loss of rows.
@@ -86,8 +87,6 @@ def fit_log_odds(
         Weights to start from, up to a factor; by default zeros.
     tol : float, default=1e-10
         Fall of the loss in a step, as a share of the loss, at which to stop.
-    max_iter : int, default=200
-        Steps, at most.
     n_threads : int, default=1
         Threads; sums differ in their last digits with their number.
 
@@ -115,7 +114,7 @@ def fit_log_odds(
         units.leave(w, b),
         jac=True,
         method="L-BFGS-B",
-        options={"maxcor": _MEMORY, "maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": tol, "gtol": 0.0},
+        options={"maxcor": _MEMORY, "maxiter": _MAX_ITER, "maxfun": 2 * _MAX_ITER, "ftol": tol, "gtol": 0.0},
     )
     w, b = units.enter(found.x)
     value, gradient, _ = rows.slopes(w, b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.basis.columns import Levels, Steps
 from mbauc.basis.feature_map import WAVES, FeatureMap
+from mbauc.checks import list_some
 from mbauc.estimators.additive.labels import group_labels, is_discrete, step_labels
 
 Array = NDArray[np.float64]
@@ -153,14 +153,15 @@ class AdditiveTerms:
         for one in self.curves:
             if one.name == name:
                 return one
-        raise ValueError(f"there is no column {name!r}; columns are {_list(c.name for c in self.curves)}.")
+        known = list_some(repr(one.name) for one in self.curves)
+        raise ValueError(f"there is no column {name!r}; columns are {known}.")
 
     def heat_map(self, a: str, b: str) -> HeatMap:
         """The interaction of two columns, named in any order."""
         for one in self.heat_maps:
             if set(one.names) == {a, b}:
                 return one
-        found = _list(one.name for one in self.heat_maps) if self.heat_maps else "there are none"
+        found = list_some(repr(one.name) for one in self.heat_maps) if self.heat_maps else "there are none"
         raise ValueError(f"there is no interaction of {a!r} and {b!r}; interactions: {found}.")
 
 
@@ -331,8 +332,3 @@ def _vector(name: str, values: ArrayLike, size: int) -> Array:
     if found.shape != (size,):
         raise ValueError(f"{name} must have {size:,} entries, got shape {found.shape}.")
     return found
-
-
-def _list(names: Iterable[str]) -> str:
-    found = [repr(name) for name in names]
-    return ", ".join(found[:20]) + (f" and {len(found) - 20} more" if len(found) > 20 else "")

@@ -30,14 +30,10 @@ class Measure:
     region: Region = field(default_factory=Region)
     equal_groups: bool = False
 
-    def of_classes(self, high: Array, low: Array, weights: Weights = None, groups: Groups = None) -> float:
-        """Of the scores of the positives and of the negatives, with their weights and groups."""
-        return self.of_rows(high.size, low.size, weights, groups)(high, low)
-
     def of_rows(
         self, n_plus: int, n_minus: int, weights: Weights = None, groups: Groups = None
     ) -> Callable[[Array, Array], float]:
-        """The measure of any scores of some rows; who is paired with whom is found out once."""
+        """The measure of scores of the positives and negatives; who is paired with whom is found out once."""
         if groups is None and self.region.is_whole:
             if weights is None:
                 return auc_of_classes

@@ -28,7 +28,6 @@ from mbauc.pairs.scatter.row_blocks import RowBlocks
 from mbauc.pairs.scatter.sparse import find_shift
 from mbauc.pairs.scatter.weighted_mean import WeightedMean
 from mbauc.rows.matrix import canonical_csr, is_sparse
-from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -64,17 +63,15 @@ class RowShares:
         return cls(plus, minus, A * B / total)
 
 
-def grouped_scatter(
-    X: Any, pairs: PairWeights, shares: RowShares, n_threads: int, advance: Advance = silent
-) -> tuple[Array, Array]:
+def grouped_scatter(X: Any, pairs: PairWeights, shares: RowShares, n_threads: int) -> tuple[Array, Array]:
     """Mean of the differences over the pairs, and their scatter around it, for pairs of weight 1 in all.
 
     ``O(n d² + G d²)`` time for G groups and dense rows. Memory: two d×d matrices and :data:`GROUP_BYTES`.
     The rows of the pairs must be finite.
     """
     if is_sparse(X):
-        return _sparse_scatter(canonical_csr(X), pairs, shares, n_threads, advance)
-    return _dense_scatter(X, pairs, shares, n_threads, advance)
+        return _sparse_scatter(canonical_csr(X), pairs, shares, n_threads)
+    return _dense_scatter(X, pairs, shares, n_threads)
 
 
 class _Range(NamedTuple):
@@ -98,7 +95,7 @@ def _ranges(pairs: PairWeights, row_bytes: int) -> Iterator[_Range]:
 
 
 def _dense_scatter(
-    X: NDArray[Any], pairs: PairWeights, shares: RowShares, n_threads: int, advance: Advance
+    X: NDArray[Any], pairs: PairWeights, shares: RowShares, n_threads: int
 ) -> tuple[Array, Array]:
     """The rows of each class of a group are shifted by the first of them: what does not vary vanishes."""
     d = X.shape[1]
@@ -108,7 +105,7 @@ def _dense_scatter(
     with quiet:
         for part in _ranges(pairs, 8 * d * (6 + 2 * n_threads)):
             U = shares.group[part.groups]
-            first, means = _dense_strata(X, pairs, shares, part, packed, n_threads, advance)
+            first, means = _dense_strata(X, pairs, shares, part, packed, n_threads)
             packed.add_gram("negative", means * np.sqrt(np.tile(U, 2))[:, None])
             gaps = first[: U.size] - first[U.size :]
             gaps += means[: U.size] - means[U.size :]
@@ -129,7 +126,6 @@ def _dense_strata(
     part: _Range,
     packed: PackedScatters,
     n_threads: int,
-    advance: Advance,
 ) -> tuple[Array, Array]:
     """First row of each class of each group, and the mean of all less that row, positives first.
 
@@ -142,13 +138,11 @@ def _dense_strata(
     first = X[index[np.cumsum(sizes) - sizes]].astype(np.float64)
     own = X.shape[1] <= OWN_SCATTER_COLUMNS
     blocks = RowBlocks(X, index, weight, first, n_threads if own else 1, codes)
-    sums = _walk_by_threads(blocks, codes, packed, advance, own_scatter=own)
+    sums = _walk_by_threads(blocks, codes, packed, own_scatter=own)
     return first, sums / np.tile(shares.group[part.groups], 2)[:, None]
 
 
-def _walk_by_threads(
-    blocks: RowBlocks, codes: Index, packed: PackedScatters, advance: Advance, *, own_scatter: bool
-) -> Array:
+def _walk_by_threads(blocks: RowBlocks, codes: Index, packed: PackedScatters, *, own_scatter: bool) -> Array:
     """Weighted sum of the shifted rows of each code; their Gram matrix is added to the positive side."""
     d = blocks.X.shape[1]
 
@@ -167,7 +161,6 @@ def _walk_by_threads(
             near = slice(int(own[0]), int(own[-1]) + 1)
             selector = select_rows(own - own[0], blocks.roots(block[0]), near.stop - near.start)
             sums[near] += selector @ blocks.row_major(block)
-            advance(own.size)
             if blocks.stopped:
                 break
         return sums, scatter
@@ -190,12 +183,10 @@ def select_rows(codes: Index, weight: Array, size: int) -> Any:
 # -- sparse --------------------------------------------------------------------------------------------
 
 
-def _sparse_scatter(
-    X: Any, pairs: PairWeights, shares: RowShares, n_threads: int, advance: Advance
-) -> tuple[Array, Array]:
+def _sparse_scatter(X: Any, pairs: PairWeights, shares: RowShares, n_threads: int) -> tuple[Array, Array]:
     """Scatter of the classes with the rows' shares, less what the class means of groups have in common."""
     weight = pairs.scatter(shares.plus, shares.minus)
-    (plus, minus), packed = class_scatters(X, (pairs.plus, pairs.minus), weight, n_threads, advance)
+    (plus, minus), packed = class_scatters(X, (pairs.plus, pairs.minus), weight, n_threads)
     scatter = packed.combine(1.0, 1.0)
     del packed
     before = np.diagonal(scatter) + plus.mean**2 + minus.mean**2

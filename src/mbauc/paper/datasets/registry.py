@@ -252,7 +252,7 @@ def _read_all(
 def _read(entry: Entry, file: File, path: Path) -> tuple[Any, LabelArray]:
     X: Any
     if entry.format == "libsvm":
-        from mbauc.readers.libsvm.source import read_libsvm
+        from mbauc.readers.libsvm.in_memory import read_libsvm
 
         # raw labels: one file of a set may hold rows of one class only
         X, labels = read_libsvm(

@@ -16,6 +16,7 @@ from scipy import sparse as sp
 from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import plain_label
 from mbauc.readers.libsvm.lines import Text
+from mbauc.readers.libsvm.rules import LARGEST, Rules
 from mbauc.rows.groups import GROUP
 from mbauc.rows.hashing.texts import name_state
 from mbauc.runtime.threads import run_threads
@@ -26,48 +27,12 @@ _PIECE = 1 << 20
 _MANY = 64
 #: Faults of which more than the number is kept.
 REMEMBERED = 5
-#: The largest index.
-LARGEST = 2**31 - 1
 #: Characters of a token that are shown.
 _SHOWN = 60
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _CORRECT = "Correct the line, or pass over such lines with {on_error}."
 #: What to do about a line unless something else is said of it.
 CORRECT = Advice(_CORRECT, on_error="skip")
-
-
-class Rules(NamedTuple):
-    """What lines have to keep to."""
-
-    #: Whether the first column has index 0; None if that is yet to be seen.
-    zero_based: bool | None
-    #: Number of columns, if it is known.
-    n_features: int | None
-    #: The labels that may occur; empty if any number may.
-    known: NDArray[np.float64]
-    #: Text labels, negative first, each with a zero after it.
-    words: Text | None
-    #: Whether lines that do not keep to the rules are passed over.
-    skip: bool
-    #: Whether labels are ignored, as when rows are scored.
-    any_label: bool = False
-    #: Whether each row has a query number, which is its group.
-    grouped: bool = False
-
-    @property
-    def base(self) -> int:
-        """Index of the first column; 1 as long as no index 0 has been seen."""
-        return 0 if self.zero_based else 1
-
-    @property
-    def least(self) -> int:
-        """The lowest column that may occur."""
-        return -1 if self.zero_based is None else 0
-
-    @property
-    def most(self) -> int:
-        """The highest column that may occur."""
-        return (LARGEST - self.base) if self.n_features is None else self.n_features - 1
 
 
 class LineFault(NamedTuple):

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import MbaucWarning
 from mbauc.readers.libsvm.lines import read_lines
 from mbauc.rows.groups import hash_groups
+from mbauc.runtime.warn import warn
 
 #: Bytes that are looked at together for the first row.
 _FIRST = 1 << 16
@@ -37,3 +39,11 @@ def name_queries(paths: Iterable[str], keys: NDArray[np.uint64]) -> NDArray[np.o
     known = hash_groups(list(texts))
     order = np.argsort(known)
     return np.asarray(texts[order][np.searchsorted(known[order], keys)])
+
+
+def warn_of_queries(advice: str = "") -> None:
+    """Warn that query numbers are not read; ``advice`` says what would."""
+    warn(
+        "rows have query numbers (qid:), which are ignored: pairs are formed across queries." + advice,
+        MbaucWarning,
+    )

@@ -17,10 +17,10 @@ from mbauc.readers.libsvm.parsing import (
     REMEMBERED,
     LineFault,
     ParsedRows,
-    Rules,
     describe_fault,
     parse_text,
 )
+from mbauc.readers.libsvm.rules import Rules
 from mbauc.runtime.progress import Advance, silent
 
 #: Bytes of text read at a time for each row of a block.
@@ -45,6 +45,7 @@ class Skipped:
         return f"{lines} left out. The first: " + self.examples[0]
 
 
+Path = str | os.PathLike[str]
 #: Paths, and what each file is expected to be.
 Files = tuple[tuple[str, Stamp], ...]
 
@@ -127,6 +128,10 @@ class Reading:
         if self.n_rows == 0:
             names = ", ".join(path for path, _ in self._files[:3])
             raise ValueError(f"no rows in {names}; " + str(self.skipped) + ".")
+
+    def completed_rules(self) -> Rules | None:
+        """The rules with what the pass has found; None if it has to be repeated with ``zero_based=True``."""
+        return self._rules.completed(self.lowest, self.highest)
 
     def number_rows(self) -> NDArray[np.int64]:
         """Which rows the latest part has, counted from 0 over all files.

@@ -1,31 +1,28 @@
-"""LIBSVM (svmlight) files: block by block, or all at once."""
+"""LIBSVM (svmlight) files of any size, block by block."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.errors import Advice, MbaucWarning
+from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import LibsvmLabels
-from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
+from mbauc.readers.libsvm.parsing import build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
-from mbauc.readers.libsvm.queries import name_queries
-from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
+from mbauc.readers.libsvm.queries import name_queries, warn_of_queries
+from mbauc.readers.libsvm.reading import Path, Reading, Skipped, count_bytes, estimate_rows, stamp_files
+from mbauc.readers.libsvm.rules import LARGEST, Rules, make_rules
 from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
 from mbauc.rows.groups import mark_keys
+from mbauc.rows.labels import has_label_sets
 from mbauc.rows.source import GroupedBlock, RawBlock, file_stamps, pack_block
 from mbauc.runtime.progress import progress
-from mbauc.runtime.threads import run_threads, thread_count
-from mbauc.runtime.warn import warn
-
-Path = str | os.PathLike[str]
+from mbauc.runtime.threads import thread_count
 
 
 class LibsvmSource:
@@ -133,7 +130,7 @@ class LibsvmSource:
         self._block_rows = int(block_rows)
         self._n_threads = thread_count(n_jobs)
         self._labels = LibsvmLabels(classes, positive)
-        rules = _make_rules(n_features, zero_based, self._labels, on_error)._replace(grouped=group == "qid")
+        rules = make_rules(n_features, zero_based, self._labels, on_error)._replace(grouped=group == "qid")
         self._ignore_others = extra == "ignore"
         if self._ignore_others:
             if n_features is None or rules.zero_based is None:
@@ -157,7 +154,7 @@ class LibsvmSource:
             reading = Reading(self._files, rules, self._labels, self._block_rows, self._n_threads, advance)
             for _ in reading:
                 pass
-        complete = _complete_rules(rules, reading)
+        complete = reading.completed_rules()
         if complete is None:
             return self._scan(rules._replace(zero_based=True), verbose)
         self.n_rows, self.skipped = reading.n_rows, reading.skipped
@@ -237,7 +234,7 @@ class LibsvmSource:
     def _note_queries(self, reading: Reading) -> None:
         if reading.queries and not self._warned:
             self._warned = True
-            _warn_of_queries(Advice(" {group} makes groups of them.", group="qid"))
+            warn_of_queries(Advice(" {group} makes groups of them.", group="qid"))
 
     @property
     def about_rows(self) -> int | None:
@@ -272,7 +269,7 @@ class LibsvmLayout:
 
     def source(self, paths: Any, classes: Any, **options: Any) -> LibsvmSource:
         """Source of other files with the same columns; further columns are ignored."""
-        several = any(isinstance(side, tuple | list) for side in classes)  # some labels against all others
+        several = has_label_sets(classes)  # some labels against all others
         return LibsvmSource(
             find_libsvm(paths),
             n_features=self.n_features,
@@ -300,119 +297,3 @@ class LibsvmLayout:
         """The layout as a dict for JSON."""
         about: dict[str, Any] = {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
         return about if self.group is None else {**about, "group": self.group}
-
-
-def read_libsvm(
-    paths: Path | Sequence[Path],
-    *,
-    n_features: int | None = None,
-    zero_based: bool | Literal["auto"] = "auto",
-    classes: Sequence[Any] | None = None,
-    positive: Any = None,
-    labels: Literal["binary", "raw"] = "binary",
-    on_error: Literal["stop", "skip"] = "stop",
-    n_jobs: int | None = None,
-    verbose: bool = False,
-) -> tuple[sp.csr_array, NDArray[Any]]:
-    r"""Read LIBSVM (svmlight) files into memory.
-
-    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row, and temporarily the text of a plain
-    file; twice as much for compressed or several files.
-
-    Parameters
-    ----------
-    paths, n_features, zero_based, classes, positive
-        As for :class:`LibsvmSource`.
-    labels : "binary" or "raw", default="binary"
-        "binary" returns 1 and 0 for positive and negative rows; "raw" returns the numbers in the file, of which
-        there may be any number.
-    on_error : "stop" or "skip", default="stop"
-        Whether an invalid line raises an error or is skipped; a warning gives the number of skipped lines.
-    n_jobs, verbose
-        As for :class:`LibsvmSource`.
-
-    Returns
-    -------
-    X : csr_array of shape (n, d)
-        Features, float64, with sorted indices and no duplicates.
-    y : ndarray of shape (n,)
-        Labels: int8, or float64 with ``labels="raw"``.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "digits.libsvm")
-    >>> _ = path.write_text("7 1:0.5\n2 2:-1e-3\n3 1:2 2:5\n")
-    >>> X, y = read_libsvm(path, positive={2, 7})
-    >>> X.shape, y
-    ((3, 2), array([1, 1, 0], dtype=int8))
-    >>> read_libsvm(path, labels="raw")[1]
-    array([7., 2., 3.])
-    """
-    check_choice("labels", labels, ("binary", "raw"))
-    raw = labels == "raw"
-    if raw and not (classes is None and positive is None):
-        raise ValueError("labels='raw' returns labels as they are; leave out classes and positive.")
-    files = stamp_files(paths)
-    seen = LibsvmLabels(classes, positive)
-    rules = _make_rules(n_features, zero_based, seen, on_error)
-    n_threads = thread_count(n_jobs)
-    while True:
-        with progress(count_bytes(files), "reading", unit="B", show=verbose) as advance:
-            reading = Reading(files, rules, None if raw else seen, None, n_threads, advance)
-            parts = list(reading)
-        complete = _complete_rules(rules, reading)
-        if complete is not None:
-            break
-        rules = rules._replace(zero_based=True)
-    if rules.zero_based is None and complete.zero_based:
-        # they were parsed as if the first column had index 1
-        run_threads(lambda part: np.add(part.columns, 1, out=part.columns), parts, n_threads)
-    if reading.queries:
-        _warn_of_queries()
-    if reading.skipped.count:
-        warn(str(reading.skipped), MbaucWarning)
-    if not raw:
-        seen.classes()  # or an error, if there are no two
-    found = parts[0].labels if len(parts) == 1 else np.concatenate([part.labels for part in parts])
-    return build_matrix(parts, complete.n_features or 0), found if raw else seen.binary(found)
-
-
-def _make_rules(n_features: int | None, zero_based: bool | str, labels: LibsvmLabels, on_error: str) -> Rules:
-    """What lines have to keep to, as far as the caller says."""
-    check_choice("on_error", on_error, ("stop", "skip"))
-    if n_features is not None:
-        check_whole("n_features", n_features)
-        if n_features > LARGEST + 1:
-            raise ValueError(f"n_features must be at most {LARGEST + 1:,}, got {n_features:,}.")
-    if not isinstance(zero_based, bool | np.bool_) and zero_based != "auto":
-        raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}.")
-    return Rules(
-        None if zero_based == "auto" else bool(zero_based),
-        None if n_features is None else int(n_features),
-        labels.known,
-        labels.words,
-        on_error == "skip",
-    )
-
-
-def _complete_rules(rules: Rules, reading: Reading) -> Rules | None:
-    """The rules with what a pass has found; None if it has to be repeated with ``zero_based=True``."""
-    shift = 0
-    if rules.zero_based is None:
-        shift = 1 if reading.lowest < 0 else 0
-        rules = rules._replace(zero_based=bool(shift))
-    width = reading.highest + shift + 1
-    if rules.n_features is None:
-        if width < 1:
-            raise ValueError("no row has an entry, so the number of columns is unknown; pass n_features.")
-        return rules._replace(n_features=width)
-    # an index that is one too large was let pass as long as the first column seemed to have index 1
-    return rules if width <= rules.n_features else None
-
-
-def _warn_of_queries(advice: str = "") -> None:
-    warn(
-        "rows have query numbers (qid:), which are ignored: pairs are formed across queries." + advice,
-        MbaucWarning,
-    )

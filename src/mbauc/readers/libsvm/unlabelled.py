@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import LibsvmLabels
-from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
+from mbauc.readers.libsvm.parsing import build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
+from mbauc.readers.libsvm.rules import LARGEST, Rules
 from mbauc.rows.parts.mapped import RowMap, score_mapped
 from mbauc.rows.scores import scores
 from mbauc.rows.source import NumberedRows, NumberedScores
@@ -69,26 +70,25 @@ class UnlabelledLibsvm:
 
         Weights are for the columns, or for the ``features`` that a map makes of them.
         """
-        if keep:
-            raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
-        return self._iter_scores(coef, features)
+        return (
+            NumberedScores(numbers, self._score(X, coef, features)) for numbers, X, _ in self.number_rows(keep)
+        )
+
+    def _score(self, X: Any, coef: NDArray[np.float64], features: RowMap | None) -> NDArray[np.float64]:
+        if features is not None:
+            return score_mapped(X, features, coef, None)
+        return np.asarray(scores(X, coef[None, :])[0])
 
     def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
         """Numbers of the rows, and the rows; there are no columns to ``keep``."""
         if keep:
             raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
+        return self._number_rows()
+
+    def _number_rows(self) -> Iterator[NumberedRows]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             X = build_matrix([rows], self.n_features, ignore_others=True)
             yield NumberedRows(reading.number_rows(), X)
-        self.skipped = reading.skipped
-
-    def _iter_scores(self, coef: NDArray[np.float64], features: RowMap | None) -> Iterator[NumberedScores]:
-        reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
-        for rows in reading:
-            self.skipped = reading.skipped
-            X = build_matrix([rows], self.n_features, ignore_others=True)
-            s = scores(X, coef[None, :])[0] if features is None else score_mapped(X, features, coef, None)
-            yield NumberedScores(reading.number_rows(), s)
         self.skipped = reading.skipped

@@ -45,6 +45,10 @@ class SkippedRows:
         if len(self.messages) < _MESSAGES:
             self.messages.append(f"{place}: " + message)
 
+    def report(self, on_error: str) -> Report:
+        """What to do about a row that cannot be used: stop at it, or count it."""
+        return stop if on_error == "stop" else self.note
+
     def tell_empty(self) -> str:
         """What to say where no row is left: there were none, or why none can be used."""
         if not self.count:

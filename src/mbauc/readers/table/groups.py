@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice
-from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.values import WrongTypeError, flatten
+from mbauc.readers.table.columns.values import read_distinct
 from mbauc.readers.table.faults import RowFault
 from mbauc.readers.table.files.pieces import Piece
 from mbauc.rows.groups import group_text, hash_groups
@@ -21,20 +20,8 @@ def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFa
 
     NA is a group like any other, as it is a category. ``O(n)`` time, and each distinct value is hashed once.
     """
-    try:
-        column = flatten(piece.table[name])
-        types, kind = pyarrow().types, column.type
-        plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
-        if not any(is_such(kind) for is_such in plain):
-            raise WrongTypeError(str(kind))
-    except WrongTypeError as error:
-        raise ValueError(
-            f"{piece.file}: expected numbers or texts in the group column {name!r}, got {error}. "
-            "Make a column of numbers or texts from it first."
-        ) from None
-    coded = column.dictionary_encode()
-    texts = list(map(name_group, coded.dictionary.to_pylist()))
-    codes = np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    values, codes = read_distinct(piece.table[name], f"group column {name!r}", piece.file)
+    texts = list(map(name_group, values))
     missing = np.array([not text for text in texts] + [True])[codes]
     keys = np.append(hash_groups(texts), np.uint64(0))[codes]
     if not missing.any():

@@ -1,4 +1,4 @@
-"""Looks at the rows of a table besides their blocks: a column as it is, and what hashed columns hold."""
+"""Looks at the rows of a table: one raw column, what columns add to the scores, what hashed ones hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mbauc.readers.table.columns.plan import name_asked, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, as_distinct_numbers, flatten, unify_types
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.faults import Report
-from mbauc.readers.table.reading import TableReader
+from mbauc.readers.table.reading import TableReader, TableRows
 
 
 def read_column(reader: TableReader, name: str, report: Report, argument: str | None = None) -> NDArray[Any]:
@@ -38,6 +38,25 @@ def read_column(reader: TableReader, name: str, report: Report, argument: str | 
         if numbers is not None:
             return numbers
     return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def measure_deviations(
+    encoding: TableEncoding, blocks: Iterable[TableRows], coef: NDArray[np.float64]
+) -> dict[str, float]:
+    """How much each column moves the scores; see :meth:`.source.TableSource.column_deviations`."""
+    total, sums = 0.0, {column.name: np.zeros(2) for column in encoding.columns}
+    shift: dict[str, float] = {}
+    for rows in blocks:
+        weight = np.ones(rows.features.rows) if rows.weight is None else rows.weight
+        total += float(weight.sum())
+        for name, added in encoding.column_scores(rows.features, coef):
+            # near the mean, so that squares keep their digits
+            apart = added - shift.setdefault(name, float(added.mean()))
+            sums[name] += weight @ apart, weight @ apart**2
+    return {
+        name: float(np.sqrt(max(square / total - (mean / total) ** 2, 0.0))) if total else 0.0
+        for name, (mean, square) in sums.items()
+    }
 
 
 def count_slot_contents(

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice
-from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, parse_number
-from mbauc.readers.table.columns.values import WrongTypeError, flatten
+from mbauc.readers.table.columns.values import flatten, read_distinct
 from mbauc.readers.table.faults import RowFault
 from mbauc.readers.table.files.pieces import Piece
 
@@ -227,21 +226,8 @@ class TableLabels:
 
     def _encode(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct labels, and for each row the place of its own (-1 for missing ones)."""
-        try:
-            column = flatten(piece.table[self.name])
-            types, kind = pyarrow().types, column.type
-            plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
-            if not any(is_such(kind) for is_such in plain):
-                raise WrongTypeError(str(kind))
-        except WrongTypeError as error:
-            raise ValueError(
-                f"{piece.file}: expected numbers or texts in the label column {self.name!r}, got {error}. "
-                "Make a column of numbers or texts from it first."
-            ) from None
-        coded = column.dictionary_encode()
-        values = [label_of(value, self._named) for value in coded.dictionary.to_pylist()]
-        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return values, np.asarray(codes, dtype=np.int64)
+        values, codes = read_distinct(piece.table[self.name], f"label column {self.name!r}", piece.file)
+        return [label_of(value, self._named) for value in values], codes
 
 
 def _one_or_all(labels: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.code_learner import CodeLearner
 from mbauc.readers.table.encoding.learner import EncodingLearner, EncodingSettings
 from mbauc.readers.table.encoding.statistics import ColumnStatistics
-from mbauc.readers.table.faults import SkippedRows, stop
+from mbauc.readers.table.faults import SkippedRows
 from mbauc.readers.table.files import cut_blocks
 from mbauc.readers.table.first_features import FirstFeatures
 from mbauc.readers.table.learned_moments import MOST_COLUMNS, LearnedMoments
@@ -50,7 +50,7 @@ def learn_encoding(
         return learner.encoding(), None
     reader = replace(reader, columns=learner.columns)
     moments = _choose_moments(reader, learner)
-    blocks = first.watch(reader.read(stop if on_error == "stop" else skipped.note))
+    blocks = first.watch(reader.read(skipped.report(on_error)))
     count = 0
     # BLAS may hang if a thread changes how many threads it has while another one computes: set it once for all
     with single_threaded_blas(), progress(None, "learning the columns", show=verbose) as advance:

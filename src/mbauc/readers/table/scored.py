@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice
 from mbauc.defaults import BLOCK_ROWS
 from mbauc.errors import Advice
-from mbauc.readers.table.faults import Report, SkippedRows, stop
+from mbauc.readers.table.faults import Report, SkippedRows
 from mbauc.readers.table.files import Paths, open_tables
 from mbauc.readers.table.inspection import read_column
 from mbauc.readers.table.labels import TableLabels
@@ -103,4 +103,4 @@ class ScoredTable:
 
     def _report(self) -> Report:
         self.skipped = SkippedRows()
-        return stop if self.on_error == "stop" else self.skipped.note
+        return self.skipped.report(self.on_error)

@@ -25,10 +25,10 @@ from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
 from mbauc.readers.table.encoding.other_zones import OtherZones
 from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
-from mbauc.readers.table.faults import Report, SkippedRows, stop
+from mbauc.readers.table.faults import Report, SkippedRows
 from mbauc.readers.table.files import Paths, is_frame, open_tables
 from mbauc.readers.table.first_features import FirstFeatures
-from mbauc.readers.table.inspection import count_slot_contents, read_column
+from mbauc.readers.table.inspection import count_slot_contents, measure_deviations, read_column
 from mbauc.readers.table.labels import TableLabels
 from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
@@ -494,22 +494,17 @@ class TableSource:
         features : FeatureMap, optional
             Encoding of the columns as features, applied before the weights.
         """
-        self._reader.check_columns({"keep": keep})
-        return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep), features)
+        return (
+            NumberedScores(numbers, self._score(rows, coef, features), columns)
+            for numbers, rows, columns in self.number_rows(keep)
+        )
 
-    def _iter_scores(
-        self, coef: NDArray[np.float64], passed: PassedColumns, features: RowMap | None
-    ) -> Iterator[NumberedScores]:
-        none = True
-        for rows in self._read(passed.names):
-            if features is None:
-                scores = self.encoding.scores(rows.features, coef)
-            else:
-                scores = score_mapped(self.encoding.matrix(rows.features), features, coef, None)
-            yield NumberedScores(rows.numbers, scores, passed.select(rows.table))
-            none = False
-        if none:
-            yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
+    def _score(self, rows: Features, coef: NDArray[np.float64], features: RowMap | None) -> NDArray[np.float64]:
+        if not rows.rows:  # a block without rows has no columns either
+            return np.empty(0)
+        if features is None:
+            return self.encoding.scores(rows, coef)
+        return score_mapped(self.encoding.matrix(rows), features, coef, None)
 
     def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
         """Row numbers, columns before encoding, and the raw columns to ``keep``, block by block.
@@ -517,7 +512,10 @@ class TableSource:
         Labels are not needed. Without any rows, one empty block has the types of the columns kept.
         """
         self._reader.check_columns({"keep": keep})
-        passed, none = PassedColumns.of(self._reader.tables, keep), True
+        return self._number_rows(PassedColumns.of(self._reader.tables, keep))
+
+    def _number_rows(self, passed: PassedColumns) -> Iterator[NumberedRows]:
+        none = True
         for rows in self._read(passed.names):
             yield NumberedRows(rows.numbers, rows.features, passed.select(rows.table))
             none = False
@@ -559,19 +557,7 @@ class TableSource:
         >>> TableSource(path, label="click", encode="onehot").column_deviations(np.array([-1.0, 1.0, 0.5]))
         {'site': 1.0, 'bid': 0.5}
         """
-        total, sums = 0.0, {column.name: np.zeros(2) for column in self.encoding.columns}
-        shift: dict[str, float] = {}
-        for rows in self._read():
-            weight = np.ones(rows.features.rows) if rows.weight is None else rows.weight
-            total += float(weight.sum())
-            for name, added in self.encoding.column_scores(rows.features, coef):
-                # near the mean, so that squares keep their digits
-                apart = added - shift.setdefault(name, float(added.mean()))
-                sums[name] += weight @ apart, weight @ apart**2
-        return {
-            name: float(np.sqrt(max(square / total - (mean / total) ** 2, 0.0))) if total else 0.0
-            for name, (mean, square) in sums.items()
-        }
+        return measure_deviations(self.encoding, self._read(), coef)
 
     def slot_contents(
         self, columns: Sequence[int], *, rows: int | None = None
@@ -627,7 +613,7 @@ class TableSource:
     def _report(self) -> Report:
         """What to do, in a new pass, about rows that cannot be used."""
         self.skipped = SkippedRows()
-        return stop if self.on_error == "stop" else self.skipped.note
+        return self.skipped.report(self.on_error)
 
 
 def _choose_judge(paths: Any, encode: str) -> Judge:

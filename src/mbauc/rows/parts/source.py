@@ -132,13 +132,8 @@ def _number_rows(source: Source) -> Generator[Block, None, None]:
         yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))
 
 
-def rows_in_source(
-    source: Source, *, with_ids: bool = False, grouped: bool | None = None, **options: Any
-) -> PartedRows:
-    """The rows of a source as a data set, known by their order or by their numbers; options of SourceParts.
-
-    ``grouped`` says whether pairs are within groups; by default where the source has some.
-    """
+def rows_in_source(source: Source, *, with_ids: bool = False, **options: Any) -> PartedRows:
+    """The rows of a source as a data set, known by their order or by their numbers; options of SourceParts."""
     schema = Schema(int(source.n_features))
     return PartedRows(
         SourceParts(source, **options),
@@ -146,5 +141,5 @@ def rows_in_source(
         (0, 1),
         weighted=True,
         with_ids=with_ids,
-        grouped=has_groups(source) if grouped is None else grouped,
+        grouped=has_groups(source),
     )

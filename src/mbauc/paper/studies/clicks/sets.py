@@ -20,7 +20,7 @@ from mbauc.paper.datasets.entry import File
 from mbauc.paper.datasets.files import find_file, list_folders
 from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS, CLICK_TEST_ROWS
 from mbauc.readers.hashing import fold_columns
-from mbauc.readers.libsvm.source import read_libsvm
+from mbauc.readers.libsvm.in_memory import read_libsvm
 from mbauc.readers.table.source import TableSource
 from mbauc.rows.source import RawBlock
 
@@ -97,18 +97,16 @@ class ClickSet:
             yield self.rows(first, min(first + _PIECE, stop))
 
 
-def synthetic(
-    shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS
-) -> ClickSet:
+def synthetic(shape: str, rows: int, seed: int, n_jobs: int | None = None) -> ClickSet:
     """A synthetic log of a shape with ``rows`` training rows, or the paper's number if that is less."""
     paper = shape.replace("-", " ")
     train = min(rows, CLICK_ROWS[paper])
     test = min(max(train // _TEST_SHARE, _FEWEST_TEST), _MOST_HELD)
-    log = ClickLog(train + test, shape=shape, hash_dim=hash_dim, seed=seed, n_jobs=n_jobs)
+    log = ClickLog(train + test, shape=shape, hash_dim=COLUMNS, seed=seed, n_jobs=n_jobs)
     title = f"{paper.title()}, synthetic"
-    data = f"ClickLog {shape} {train} {test} {hash_dim} {seed}"
+    data = f"ClickLog {shape} {train} {test} {COLUMNS} {seed}"
     best = partial(_best_auc, log, train, train + test)
-    return _split(shape, title, paper, hash_dim, train, test, log.rows, data, best)
+    return _split(shape, title, paper, COLUMNS, train, test, log.rows, data, best)
 
 
 def of_paper_size(shape: str, share: float, seed: int, n_jobs: int | None = None) -> ClickSet:

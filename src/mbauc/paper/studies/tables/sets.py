@@ -189,7 +189,7 @@ _MAMMOGRAPHY = Entry(
 
 
 def _read_mammography(folder: Path | None) -> Rows:
-    from mbauc.readers.libsvm.source import read_libsvm
+    from mbauc.readers.libsvm.in_memory import read_libsvm
 
     path = locate(_MAMMOGRAPHY, folder)["mammography"]
     X, labels = read_libsvm(path, n_features=_MAMMOGRAPHY.columns, labels="raw")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
+from mbauc.checks import list_some
 from mbauc.errors import Advice
 from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.label_evidence import Array, read_two_labels
@@ -268,7 +269,7 @@ def name_asked(name: str, argument: str | None) -> str:
 def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> str:
     """What to say about a column that is not there."""
     names = list(names)
-    shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    shown = list_some(map(repr, names))
     low = name.lower()
     close = get_close_matches(name, names, n=1, cutoff=0.6)
     close += [one for one in names if one.lower() == low or (len(low) > 2 and low in one.lower())]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.plan import ColumnPlan, Judge, plan_columns
-from mbauc.readers.table.faults import Report, SkippedRows, stop
+from mbauc.readers.table.faults import SkippedRows
 from mbauc.readers.table.files import Table
 
 #: Rows on which the plan is decided, at most; the number must not depend on the blocks.
@@ -52,20 +52,18 @@ def _read_first_rows(tables: Sequence[Table], unread: Collection[str], on_error:
     """The first rows, with all columns of the first file; columns that will not be read are empty."""
     arrow = pyarrow()
     skipped = SkippedRows()
-    report: Report = stop if on_error == "stop" else skipped.note
     names = tables[0].column_names
     read = [name for name in names if name not in unread]
     held: list[Any] = []
     rows = size = 0
-    pieces = (piece for table in tables for piece in table.pieces(read, report))
+    pieces = (piece for table in tables for piece in table.pieces(read, skipped.report(on_error)))
     for piece in pieces:
         held.append(piece.table)
         rows, size = rows + piece.table.num_rows, size + piece.table.nbytes
         if rows >= LOOK_ROWS or size >= _LOOK_BYTES:
             break
     if not rows:
-        why = "there are no rows that can be used. " + str(skipped) if skipped.count else "there are no rows"
-        raise ValueError(f"{where}: " + why + ".")
+        raise ValueError(f"{where}: " + skipped.tell_empty())
     try:
         first = arrow.concat_tables(held, promote_options="permissive")
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # files of several types; reading says more

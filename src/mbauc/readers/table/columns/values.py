@@ -72,6 +72,27 @@ def flatten(column: Any) -> Any:
     return column
 
 
+def read_distinct(column: Any, what: str, file: object) -> tuple[list[Any], NDArray[np.int64]]:
+    """The distinct values of a column of numbers or texts, and the place of each row's own; -1 if missing.
+
+    ``what`` names the column in errors.
+    """
+    types = pyarrow().types
+    plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
+    try:
+        values = flatten(column)
+        if not any(is_such(values.type) for is_such in plain):
+            raise WrongTypeError(str(values.type))
+    except WrongTypeError as error:
+        raise ValueError(
+            f"{file}: expected numbers or texts in the {what}, got {error}. "
+            "Make a column of numbers or texts from it first."
+        ) from None
+    coded = values.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return coded.dictionary.to_pylist(), np.asarray(codes, dtype=np.int64)
+
+
 def read_dictionary(column: Any) -> Texts | None:
     """A column of texts that comes with its dictionary, or with one for each chunk; None for other columns.
 

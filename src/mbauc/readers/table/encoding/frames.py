@@ -100,15 +100,14 @@ def learn_table(
     settings: EncodingSettings,
     *,
     types: Mapping[str, str] | None = None,
-    ignore: Sequence[str] = (),
 ) -> tuple[TableEncoding, ColumnPlan]:
     """How a table in memory becomes a matrix, as ``TableSource`` does it, and what its columns are."""
     rows = as_arrow_table(table, list_columns(table))
     if settings.encode == "codes":
-        plan = plan_frame_codes(rows, types, ignore)
+        plan = plan_frame_codes(rows, types)
         encoding = learn_planned_codes(rows, plan, settings.max_categories, settings.hash_dim)
     else:
-        plan = _plan_frame(rows, types, ignore, guess)
+        plan = _plan_frame(rows, types, (), guess)
         encoding = _learn(rows, EncodingLearner(plan, settings))
     return encoding, plan.with_widths(encoding.describe_widths())
 

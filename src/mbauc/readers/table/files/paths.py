@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import unquote
 
+from mbauc.checks import list_some
 from mbauc.errors import Advice, DataWarning
 from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, strip_ending, unpack
 from mbauc.runtime.warn import warn
@@ -265,5 +266,4 @@ def _member(path: Path, member: str) -> str:
 
 
 def _list_names(names: list[str], most: int = 10) -> str:
-    shown = ", ".join(map(repr, names[:most])) or "nothing"
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    return list_some(map(repr, names), most) or "nothing"
