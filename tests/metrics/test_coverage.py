@@ -80,8 +80,8 @@ class TestEffectiveRows:
             METRICS[metric](y, s, sample_weight=w, weights="sampling")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            METRICS[metric](y, s, np.full(y.size, 0.3), weights="sampling")
-            METRICS[metric](y, s, 100 * w, weights="frequency")
+            METRICS[metric](y, s, sample_weight=np.full(y.size, 0.3), weights="sampling")
+            METRICS[metric](y, s, sample_weight=100 * w, weights="frequency")
 
     def test_clusters_of_different_sizes_are_few(self, rng, metric):
         """A tenth of the clusters has nearly all rows."""
