@@ -53,7 +53,7 @@ def detections(thresholds):
 def draw_thresholds(n, repetitions):
     samples = [rng.choice(negatives, n) for _ in range(repetitions)]
     naive = [np.quantile(sample, 1 - LIMIT) for sample in samples]
-    promised = [false_alarm_threshold(sample, LIMIT, DELTA).threshold for sample in samples]
+    promised = [false_alarm_threshold(sample, alpha=LIMIT, delta=DELTA).threshold for sample in samples]
     return {"quantile of the sample": np.array(naive), "promise": np.array(promised)}
 
 

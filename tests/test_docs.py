@@ -10,20 +10,15 @@ import tomllib
 import pytest
 from benchmarks.__main__ import PLACES, table
 
-from guards.public_api import MODULES as SNAPSHOT_MODULES
+from guards.public_api import MODULES
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 CODE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])-{1,2}[a-z][\w-]*")
-#: Modules whose names are public.
-MODULES = (*SNAPSHOT_MODULES, "mbauc.losses", "mbauc.objectives")
-#: Those that need PyTorch, or have no ``__all__``.
+#: Names that need PyTorch.
 OTHER_NAMES = {
-    "mbauc.estimators.LinearScorer",
     "mbauc.objectives.torch.PairwiseAUCLoss",
     "mbauc.objectives.torch.pairwise_auc_loss",
-    "mbauc.spark.ml.MBARanker",
-    "mbauc.spark.ml.MBARankerModel",
 }
 
 

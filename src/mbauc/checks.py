@@ -58,6 +58,11 @@ def check_number(
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """A number between 0 and 1, neither of them, or an error that names the parameter."""
+    return check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
+
+
 def check_whole(name: str, value: Any, low: int = 1) -> None:
     """A whole number of at least ``low``, or an error that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:

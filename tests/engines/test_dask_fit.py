@@ -133,10 +133,12 @@ def test_auc_and_interval_are_those_of_one_machine(monkeypatch, n_ranges, weight
     order = np.argsort(s, kind="stable")  # partitions of scores that hardly overlap
     y, s = y[order], s[order]
     weight = rng.choice([0.0, 1.0, 2.5], 2000) if weighted else None
-    given = [chunked(y, 300), chunked(s, 300)] + ([chunked(weight, 300)] if weighted else [])
-    assert roc_auc(*given) == pytest.approx(metrics.roc_auc(y, s, weight), abs=1e-13)
-    local = metrics.roc_auc_interval(y, s, weight, weights="frequency" if weighted else None)
-    ours = roc_auc_interval(*given)
+    given = {"y_true": chunked(y, 300), "y_score": chunked(s, 300)}
+    if weighted:
+        given["sample_weight"] = chunked(weight, 300)
+    assert roc_auc(**given) == pytest.approx(metrics.roc_auc(y, s, sample_weight=weight), abs=1e-13)
+    local = metrics.roc_auc_interval(y, s, sample_weight=weight, weights="frequency" if weighted else None)
+    ours = roc_auc_interval(**given)
     assert vars(ours) == pytest.approx(vars(local), rel=1e-10)
 
 

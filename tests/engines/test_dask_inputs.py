@@ -195,8 +195,8 @@ def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
     with dask.config.set(scheduler="threads"):
         ranker = MBAClassifier().fit(X, y, weight)
         assert_same(ranker, table, frame["weight"])
-        expected = metrics.roc_auc(frame["y"], frame["a"], frame["weight"])
-        assert roc_auc(y, shuffled["a"], weight) == pytest.approx(expected, abs=1e-12)
+        expected = metrics.roc_auc(frame["y"], frame["a"], sample_weight=frame["weight"])
+        assert roc_auc(y, shuffled["a"], sample_weight=weight) == pytest.approx(expected, abs=1e-12)
         searched = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(X, y, id=shuffled["id"])
         again = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(lazy[FEATURES], lazy["y"], id=lazy["id"])
         assert searched.best_score_ == pytest.approx(again.best_score_, abs=1e-12)

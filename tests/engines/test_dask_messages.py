@@ -79,7 +79,7 @@ def test_wrong_scores(arrays, lazy):
     X, y = arrays
     ranker = MBAClassifier().fit(X, y)
     for given, words in [
-        ((np.arange(600) % 2, np.zeros(600)), "s must be a dask array or series, got ndarray"),
+        ((np.arange(600) % 2, np.zeros(600)), "y_score must be a dask array or series, got ndarray"),
         ((y, ranker.predict_proba(X)), "one score for each row, got 2 dimensions and 2 columns"),
         ((lazy["y"], lazy[["a", "b"]]), "2 dimensions and 2 columns"),
         ((None, X[:, 0]), "y is None"),

@@ -86,9 +86,9 @@ def test_auc_of_series_and_columns(lazy, frame):
     assert roc_auc(y.to_numpy(), columns) == pytest.approx(expected, abs=1e-14)
     assert roc_auc(lazy["text"], lazy["a"]) == pytest.approx(expected, abs=1e-14)
     weighted = metrics.roc_auc_interval(
-        y, s, frame["weight"], weights="frequency", confidence=0.8, scale="linear"
+        y, s, sample_weight=frame["weight"], weights="frequency", confidence=0.8, scale="linear"
     )
-    ours = roc_auc_interval(lazy["y"], lazy["a"], lazy["weight"], confidence=0.8, scale="linear")
+    ours = roc_auc_interval(lazy["y"], lazy["a"], sample_weight=lazy["weight"], confidence=0.8, scale="linear")
     assert vars(ours) == pytest.approx(vars(weighted), rel=1e-12)
 
 

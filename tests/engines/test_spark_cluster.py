@@ -313,7 +313,7 @@ def test_names_with_dots_backticks_and_spaces(frame, local):
     np.testing.assert_allclose(ours.coef_, local.coef_, rtol=1e-9)
     sampled = MBAClassifier(pairs=50, random_state=0).fit(given, features=names, label="the.label", id="i`d")
     assert sampled.coef_.shape == (1, 6)
-    assert roc_auc(given, ours.decision_function(given), "the.label", "the weight") > 0.5
+    assert roc_auc(given, ours.decision_function(given), label="the.label", weight="the weight") > 0.5
 
 
 SETTINGS = {
@@ -437,10 +437,14 @@ def test_auc_and_its_interval_are_exact(frame, data, weighted):
     s, w, column = np.round(X[:, 0], 1), weight if weighted else None, "weight" if weighted else None
     given = frame.repartition(3)
     ties = F.round("x0", 1)
-    assert roc_auc(given, ties, weight=column) == pytest.approx(metrics.roc_auc(y, s, w), rel=1e-12)
+    assert roc_auc(given, ties, weight=column) == pytest.approx(
+        metrics.roc_auc(y, s, sample_weight=w), rel=1e-12
+    )
     if weighted:
         w, given = np.ceil(weight), given.withColumn("weight", F.ceil("weight"))
-    expected = metrics.roc_auc_interval(y, s, w, weights="frequency" if weighted else None, scale="linear")
+    expected = metrics.roc_auc_interval(
+        y, s, sample_weight=w, weights="frequency" if weighted else None, scale="linear"
+    )
     ours = roc_auc_interval(given.withColumn("s", ties), "s", weight=column, scale="linear")
     for name in ("auc", "low", "high", "stderr"):
         assert getattr(ours, name) == pytest.approx(getattr(expected, name), rel=1e-10)

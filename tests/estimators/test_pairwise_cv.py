@@ -67,7 +67,7 @@ def test_scores_are_those_of_fitting_each_training_set(data, loss, weighted):
                 X[train], y[train], own
             )
             s = ranker.decision_function(X[test])
-            want = roc_auc(y[test], s, None if weight is None else weight[test])
+            want = roc_auc(y[test], s, sample_weight=None if weight is None else weight[test])
             assert split_scores(fitted)[k, place] == pytest.approx(want, abs=2e-3)
     best = fitted.cv_results_["params"][fitted.best_index_]
     assert (fitted.loss_, fitted.l1_, fitted.l2_) == (loss, best["l1"], best["l2"])
@@ -96,7 +96,11 @@ def test_groups_are_fitted_and_scored_within(data, make, equal_groups):
             alone = PairwiseAUCClassifier("squared", l2=l2, equal_groups=equal_groups)
             alone.fit(X[train], y[train], weight[train], groups[train])
             want = grouped_roc_auc(
-                y[test], alone.decision_function(X[test]), groups[test], weight[test], equal_groups=equal_groups
+                y[test],
+                alone.decision_function(X[test]),
+                groups[test],
+                sample_weight=weight[test],
+                equal_groups=equal_groups,
             )
             assert split_scores(fitted)[k, place] == pytest.approx(want, abs=1e-9)
 
@@ -191,7 +195,7 @@ def test_a_region_is_scored_by_its_partial_auc(rng, region, weighted, decimals):
     weight = rng.uniform(0.5, 2.0, 200) if weighted else None
     weights = None if weight is None else (weight[y], weight[~y])
     found = judge(Measure(Region(**region)), s, y, weights)
-    assert found == pytest.approx(partial_roc_auc(y, s, weight, **region))
+    assert found == pytest.approx(partial_roc_auc(y, s, sample_weight=weight, **region))
 
 
 def test_a_band_of_the_curve_is_the_difference_of_two_parts(rng):

@@ -11,11 +11,14 @@ MODULES = (
     "mbauc",
     "mbauc.dask",
     "mbauc.errors",
+    "mbauc.estimators",
     "mbauc.features",
+    "mbauc.losses",
     "mbauc.metrics",
     "mbauc.metrics.neyman_pearson",
     "mbauc.model",
     "mbauc.model.export",
+    "mbauc.objectives",
     "mbauc.paper.clicks",
     "mbauc.paper.datasets",
     "mbauc.paper.detection",
@@ -26,6 +29,7 @@ MODULES = (
     "mbauc.report",
     "mbauc.solvers",
     "mbauc.spark",
+    "mbauc.spark.ml",
 )
 
 

@@ -23,9 +23,9 @@ def scored(rng):
     return y, np.round(rng.standard_normal(800) + y, 1)
 
 
-def agree(y, s, *args, **settings):
-    ours = roc_auc_interval(y, s, *args, scale="linear", **settings)
-    found = roc_auc_bootstrap(y, s, *args, resamples=RESAMPLES, random_state=0, **settings)
+def agree(y, s, **settings):
+    ours = roc_auc_interval(y, s, scale="linear", **settings)
+    found = roc_auc_bootstrap(y, s, resamples=RESAMPLES, random_state=0, **settings)
     assert found.auc == pytest.approx(ours.auc, abs=1e-12)
     assert found.stderr == pytest.approx(ours.stderr, rel=MONTE_CARLO + 0.01)
     assert (found.low, found.high) == pytest.approx((ours.low, ours.high), abs=0.3 * ours.stderr)
@@ -39,7 +39,7 @@ def test_agrees_with_delong(scored):
 def test_agrees_with_delong_on_frequencies(rng, scored):
     y, s = scored
     w = rng.integers(0, 6, 800)
-    found = agree(y, s, w, weights="frequency")
+    found = agree(y, s, sample_weight=w, weights="frequency")
     assert found.stderr < 0.75 * roc_auc_interval(y, s).stderr
     repeated = roc_auc_bootstrap(np.repeat(y, w), np.repeat(s, w), resamples=RESAMPLES, random_state=1)
     assert found.auc == pytest.approx(repeated.auc)
@@ -49,7 +49,7 @@ def test_agrees_with_delong_on_frequencies(rng, scored):
 def test_agrees_with_delong_on_sampling_weights(rng, scored):
     w = rng.lognormal(sigma=0.8, size=800)
     w[::9] = 0.0
-    found = agree(*scored, w, weights="sampling")
+    found = agree(*scored, sample_weight=w, weights="sampling")
     assert found.stderr > 1.2 * roc_auc_interval(*scored).stderr
 
 
@@ -59,7 +59,7 @@ def test_agrees_with_delong_on_clusters(rng, weights):
     y = rng.random(2400) < rng.choice([0.1, 0.9], 300)[user]
     s = 1.5 * rng.standard_normal(300)[user] + rng.standard_normal(2400) + y
     w = None if weights is None else rng.integers(1, 4, 2400)
-    found = agree(y, s, w, weights=weights, clusters=np.char.add("user", user.astype(str)))
+    found = agree(y, s, sample_weight=w, weights=weights, clusters=np.char.add("user", user.astype(str)))
     assert found.stderr > 1.5 * roc_auc_interval(y, s).stderr
 
 
@@ -99,9 +99,9 @@ def test_a_resample_is_one_of_rows_that_are_there(case, weights, by_cluster, see
 @given(cases())
 def test_ends_stay_within_bounds(case):
     y, s, w, _ = case
-    found = roc_auc_bootstrap(y, s, w / 7, weights="sampling", resamples=50, random_state=0)
+    found = roc_auc_bootstrap(y, s, sample_weight=w / 7, weights="sampling", resamples=50, random_state=0)
     assert 0.0 <= found.low <= found.high <= 1.0
-    assert found.auc == pytest.approx(roc_auc(y, s, w), abs=1e-12)
+    assert found.auc == pytest.approx(roc_auc(y, s, sample_weight=w), abs=1e-12)
     assert found.stderr <= 0.5
 
 
@@ -116,8 +116,12 @@ def test_every_class_is_in_every_resample_of_clusters():
 
 def test_frequencies_need_not_be_whole(scored):
     y, s = scored
-    whole = roc_auc_bootstrap(y, s, np.full(800, 2.0), weights="frequency", resamples=500, random_state=0)
-    close = roc_auc_bootstrap(y, s, np.full(800, 2.0004), weights="frequency", resamples=500, random_state=0)
+    whole = roc_auc_bootstrap(
+        y, s, sample_weight=np.full(800, 2.0), weights="frequency", resamples=500, random_state=0
+    )
+    close = roc_auc_bootstrap(
+        y, s, sample_weight=np.full(800, 2.0004), weights="frequency", resamples=500, random_state=0
+    )
     assert close.stderr == pytest.approx(whole.stderr)
 
 
@@ -148,7 +152,7 @@ def test_few_rows_are_warned_of(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"confidence": 95}, "confidence must lie between 0 and 1, got 95"),
+        ({"confidence": 95}, "confidence must be a finite number greater than 0 and less than 1, got 95"),
         ({"resamples": 1}, "resamples must be a whole number of at least 2"),
         ({"resamples": 10.0}, "resamples must be a whole number"),
         ({"random_state": "now"}, "random_state must be"),

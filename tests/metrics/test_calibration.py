@@ -65,7 +65,9 @@ def test_maps_rise_and_are_finite_whatever_the_rows(rows):
         assert np.isfinite(odds).all()
         assert (np.diff(odds) > 0).all()
         np.testing.assert_allclose(odds, fit(repeated).log_odds(grid), rtol=1e-6, atol=1e-6)
-        assert roc_auc(y, found.log_odds(s), weight) == pytest.approx(roc_auc(y, s, weight), abs=1e-12)
+        assert roc_auc(y, found.log_odds(s), sample_weight=weight) == pytest.approx(
+            roc_auc(y, s, sample_weight=weight), abs=1e-12
+        )
 
 
 def test_the_map_that_the_rows_come_from_is_found():

@@ -63,8 +63,8 @@ def test_enough_positives_are_not_warned_of(rng, truth):
 
 METRICS = {
     "interval": roc_auc_interval,
-    "comparison": lambda y, s, *more, **settings: compare_roc_auc(y, [np.zeros(s.size), s], *more, **settings),
-    "bootstrap": lambda *given, **settings: roc_auc_bootstrap(*given, resamples=2, random_state=0, **settings),
+    "comparison": lambda y, s, **settings: compare_roc_auc(y, [np.zeros(s.size), s], **settings),
+    "bootstrap": lambda y, s, **settings: roc_auc_bootstrap(y, s, resamples=2, random_state=0, **settings),
     "partial": partial_roc_auc_interval,
 }
 
@@ -77,11 +77,11 @@ class TestEffectiveRows:
         kish = w[y].sum() ** 2 / (w[y] ** 2).sum()
         assert kish < 100
         with pytest.warns(FewRowsWarning, match=f"^{kish:.4g} effective positive rows: with fewer than 100"):
-            METRICS[metric](y, s, w, weights="sampling")
+            METRICS[metric](y, s, sample_weight=w, weights="sampling")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            METRICS[metric](y, s, np.full(y.size, 0.3), weights="sampling")
-            METRICS[metric](y, s, 100 * w, weights="frequency")
+            METRICS[metric](y, s, sample_weight=np.full(y.size, 0.3), weights="sampling")
+            METRICS[metric](y, s, sample_weight=100 * w, weights="frequency")
 
     def test_clusters_of_different_sizes_are_few(self, rng, metric):
         """A tenth of the clusters has nearly all rows."""

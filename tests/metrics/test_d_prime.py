@@ -19,7 +19,9 @@ def test_it_is_the_distance_of_means_over_the_root_of_the_mean_variance():
 
 def test_a_weight_is_a_repeated_row():
     weight = RNG.integers(1, 4, 400)
-    assert d_prime(Y, S, weight) == pytest.approx(d_prime(np.repeat(Y, weight), np.repeat(S, weight)))
+    assert d_prime(Y, S, sample_weight=weight) == pytest.approx(
+        d_prime(np.repeat(Y, weight), np.repeat(S, weight))
+    )
 
 
 def test_for_normal_scores_it_gives_the_auc():
@@ -48,5 +50,5 @@ def test_any_scale(scale):
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_scores_are_refused(bad):
-    with pytest.raises(ValueError, match=f"the score of row 1 is {bad}; every score must be finite"):
+    with pytest.raises(ValueError, match=f"^y_score has {bad} at row 1; every score must be finite"):
         d_prime([0, 1], [0.0, bad])

@@ -69,7 +69,7 @@ def test_equals_the_definition(case):
 @given(weighted())
 def test_frequencies_are_repeated_rows(case):
     y, s, w = case
-    found = roc_auc_interval(y, s, w, weights="frequency")
+    found = roc_auc_interval(y, s, sample_weight=w, weights="frequency")
     times = w.astype(int)
     repeated = roc_auc_interval(np.repeat(y, times), np.repeat(s, times))
     assert (found.auc, found.stderr) == pytest.approx((repeated.auc, repeated.stderr), abs=1e-9)
@@ -81,7 +81,7 @@ def test_frequencies_are_repeated_rows(case):
 def test_equal_sampling_weights_say_nothing(case):
     y, s, _ = case
     plain = roc_auc_interval(y, s)
-    found = roc_auc_interval(y, s, np.full(len(y), 0.3), weights="sampling")
+    found = roc_auc_interval(y, s, sample_weight=np.full(len(y), 0.3), weights="sampling")
     alone = roc_auc_interval(y, s, clusters=np.arange(len(y)))
     assert (found.auc, found.stderr) == pytest.approx((plain.auc, plain.stderr), abs=1e-9)
     assert (alone.auc, alone.stderr) == pytest.approx((plain.auc, plain.stderr), rel=1e-12, abs=1e-12)
@@ -110,7 +110,7 @@ def test_clusters_equal_the_definition_of_obuchowski(case):
         *(np.repeat(part, times) for part in (y, table[0])), clusters=np.repeat(clusters, times)
     )
     for weights in ("frequency", "sampling"):
-        weighed = roc_auc_interval(y, table[0], w, weights=weights, clusters=clusters)
+        weighed = roc_auc_interval(y, table[0], sample_weight=w, weights=weights, clusters=clusters)
         assert weighed.stderr == pytest.approx(repeated.stderr, abs=1e-9)
 
 
@@ -137,7 +137,7 @@ def test_clusters_of_no_weight_are_not_there(rng):
     s, user = rng.standard_normal(1200) + y, np.arange(1200) // 5
     w = np.repeat(rng.random(240) < 0.8, 5).astype(float)
     kept = w > 0
-    found = roc_auc_interval(y, s, w, weights="frequency", clusters=user)
+    found = roc_auc_interval(y, s, sample_weight=w, weights="frequency", clusters=user)
     assert found.stderr == pytest.approx(
         roc_auc_interval(y[kept], s[kept], clusters=user[kept]).stderr, rel=1e-12
     )
@@ -147,7 +147,7 @@ def test_sampling_weights_agree_with_the_bootstrap(rng):
     y = rng.random(1500) < 0.3
     s = rng.standard_normal(1500) + y
     w = rng.lognormal(sigma=0.8, size=1500)
-    found = roc_auc_interval(y, s, w, weights="sampling")
+    found = roc_auc_interval(y, s, sample_weight=w, weights="sampling")
     draws = []
     for _ in range(800):
         rows = np.concatenate([rng.choice(np.flatnonzero(mask), mask.sum()) for mask in (y, ~y)])
@@ -159,7 +159,7 @@ def test_sampling_weights_agree_with_the_bootstrap(rng):
 def reference_auc(y, s, w):
     from mbauc.metrics import roc_auc
 
-    return roc_auc(y, s, w)
+    return roc_auc(y, s, sample_weight=w)
 
 
 def test_rows_of_a_cluster_count_together(rng):
@@ -274,7 +274,7 @@ class TestComparison:
             at = next(k for k in range(500, 2000) if mask[order[k]] and mask[order[k - 1]])
             table.append(s.copy())
             table[-1][order[[at, at - 1]]] = s[order[[at - 1, at]]]
-        found = compare_roc_auc(y, table, w, weights=weights)
+        found = compare_roc_auc(y, table, sample_weight=w, weights=weights)
         np.testing.assert_array_equal(found.difference, 0.0)
         np.testing.assert_array_equal(found.p_value, 1.0)
         assert found.p_value_all == 1.0
@@ -297,7 +297,7 @@ class TestComparison:
         y = rng.random(300) < 0.5
         table = rng.standard_normal((2, 300)) + y
         w = rng.integers(1, 4, 300)
-        found = compare_roc_auc(y, table, w, weights="frequency")
+        found = compare_roc_auc(y, table, sample_weight=w, weights="frequency")
         repeated = compare_roc_auc(np.repeat(y, w), np.repeat(table, w, axis=1))
         np.testing.assert_allclose(found.covariance, repeated.covariance)
         rows = np.tile(np.arange(300), 3)
@@ -318,7 +318,7 @@ def test_few_rows_are_warned_of(rng):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"confidence": 95}, "confidence must lie between 0 and 1, got 95"),
+        ({"confidence": 95}, "confidence must be a finite number greater than 0 and less than 1, got 95"),
         ({"scale": "log"}, "scale must be"),
         ({"weights": "frequency"}, "pass sample_weight as well"),
         ({"sample_weight": np.ones(4)}, "weights must be 'frequency'"),

@@ -44,7 +44,7 @@ def grouped_rows(draw):
 @given(grouped_rows(), st.booleans())
 def test_it_is_the_share_of_pairs_within_groups_won(rows, equal):
     y, s, groups, w = rows
-    found = grouped_roc_auc(y, s, groups, w, equal_groups=equal)
+    found = grouped_roc_auc(y, s, groups, sample_weight=w, equal_groups=equal)
     assert found == pytest.approx(reference.grouped_auc(y, s, groups, w, equal), abs=1e-12)
     assert 0.0 <= found <= 1.0
 
@@ -53,21 +53,25 @@ def test_it_is_the_share_of_pairs_within_groups_won(rows, equal):
 def test_one_group_is_the_plain_auc(rows):
     y, s, _, w = rows
     for equal in (False, True):
-        found = grouped_roc_auc(y, s, np.zeros(len(y)), w, equal_groups=equal)
-        assert found == pytest.approx(roc_auc(y, s, w), abs=1e-12)
+        found = grouped_roc_auc(y, s, np.zeros(len(y)), sample_weight=w, equal_groups=equal)
+        assert found == pytest.approx(roc_auc(y, s, sample_weight=w), abs=1e-12)
 
 
 @given(grouped_rows(), st.booleans())
 def test_what_must_not_matter_does_not(rows, equal):
     """A shift of each group, an increasing map, the names of groups; the other sign is the other way round."""
     y, s, groups, w = rows
-    found = grouped_roc_auc(y, s, groups, w, equal_groups=equal)
+    found = grouped_roc_auc(y, s, groups, sample_weight=w, equal_groups=equal)
     moved = np.exp(s) + 100.0 * groups
     names = np.array([f"user {g}" for g in groups])
-    assert grouped_roc_auc(y, moved, groups, w, equal_groups=equal) == found
-    assert grouped_roc_auc(y, s, names, w, equal_groups=equal) == pytest.approx(found, abs=1e-15)
-    assert grouped_roc_auc(y, s, names.astype(object), w, equal_groups=equal) == pytest.approx(found, abs=1e-15)
-    assert grouped_roc_auc(y, -s, groups, w, equal_groups=equal) == pytest.approx(1 - found, abs=1e-12)
+    assert grouped_roc_auc(y, moved, groups, sample_weight=w, equal_groups=equal) == found
+    assert grouped_roc_auc(y, s, names, sample_weight=w, equal_groups=equal) == pytest.approx(found, abs=1e-15)
+    assert grouped_roc_auc(y, s, names.astype(object), sample_weight=w, equal_groups=equal) == pytest.approx(
+        found, abs=1e-15
+    )
+    assert grouped_roc_auc(y, -s, groups, sample_weight=w, equal_groups=equal) == pytest.approx(
+        1 - found, abs=1e-12
+    )
 
 
 def test_groups_beyond_two_bytes_are_counted_right(rng):
@@ -86,14 +90,16 @@ def test_groups_beyond_two_bytes_are_counted_right(rng):
 def test_weights_of_very_different_size_do_not_cancel():
     y, s, groups = [0, 0, 1, 0, 1, 0], [0, 0, 1, 1, 2, 3], [0, 0, 0, 1, 1, 1]
     w = [1e12, 1e12, 1e12, 1e-6, 1e-6, 2e-6]
-    assert grouped_roc_auc(y, s, groups, w, equal_groups=True) == pytest.approx((1 + 1 / 3) / 2, abs=1e-12)
+    assert grouped_roc_auc(y, s, groups, sample_weight=w, equal_groups=True) == pytest.approx(
+        (1 + 1 / 3) / 2, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_perfect_ranking_is_exactly_that_and_not_certain(rng, sign):
     y, groups, w = rng.random(500) < 0.4, rng.integers(0, 20, 500), rng.random(500) + 0.1
     for weight in (None, w):
-        found = grouped_roc_auc_interval(y, sign * y, groups, weight)
+        found = grouped_roc_auc_interval(y, sign * y, groups, sample_weight=weight)
         assert (found.auc, found.stderr) == ((sign + 1) / 2, 0.0)
         assert 0.01 < found.high - found.low < 0.5
 
@@ -112,7 +118,7 @@ def test_groups_of_one_class_are_counted_and_said():
 
 def test_a_group_whose_other_class_has_no_weight_has_one_class():
     with pytest.warns(OneClassGroupsWarning, match="^1 of 2 groups"):
-        assert grouped_roc_auc([0, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 1]) == 1.0
+        assert grouped_roc_auc([0, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1], sample_weight=[1, 1, 0, 1]) == 1.0
 
 
 def test_groups_with_both_classes_are_not_warned_of(rng):
@@ -131,7 +137,7 @@ def test_groups_with_both_classes_are_not_warned_of(rng):
         (([0, 1], [1.0, 2.0], [1.0, np.nan]), "^groups has no value at row 1; "),
         (([0, 1], [1.0, 2.0], ["a", None]), "^groups has no value at row 1; "),
         (([0, 1], [1.0, 2.0], [1, 2]), r"^no group has rows of both classes \(2 groups\)"),
-        (([0, 1], [1.0, np.nan], [1, 1]), "^the score of row 1 is NaN"),
+        (([0, 1], [1.0, np.nan], [1, 1]), "^y_score has NaN at row 1"),
         (([1, 1], [1.0, 2.0], [1, 1]), "one class only"),
     ],
 )
@@ -144,7 +150,7 @@ def test_bad_settings_are_named():
     rows = [0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0], [0, 0, 1, 1]
     with pytest.raises(ValueError, match=r"^equal_groups must be True or False, got 'yes'"):
         grouped_roc_auc(*rows, equal_groups="yes")
-    with pytest.raises(ValueError, match=r"^confidence must lie"):
+    with pytest.raises(ValueError, match=r"^confidence must be"):
         grouped_roc_auc_interval(*rows, confidence=95)
     with pytest.raises(ValueError, match=r"^scale must be"):
         grouped_roc_auc_interval(*rows, scale="log")
@@ -172,7 +178,7 @@ def test_the_interval_follows_its_definition(rows, equal):
     share, aucs = np.array(pairs) / sum(pairs), np.array(aucs)
     auc = sum(share * aucs)
     variance = sum((p * (a - auc)) ** 2 / (1 - p) for p, a in zip(share, aucs, strict=True))
-    found = grouped_roc_auc_interval(y, s, groups, w, equal_groups=equal)
+    found = grouped_roc_auc_interval(y, s, groups, sample_weight=w, equal_groups=equal)
     assert found.auc == pytest.approx(auc, abs=1e-12)
     assert found.stderr == pytest.approx(np.sqrt(variance), abs=1e-9)
     if 0.01 < auc < 0.99 and variance > 1e-9:
@@ -246,7 +252,7 @@ def test_scorers_are_compared_group_by_group(rows, equal):
     y, s, other, groups = y[shown], s[shown], other[shown], groups[shown]
     w = None if w is None else w[shown]
     settings = {"equal_groups": equal}
-    one, two = (grouped_roc_auc(y, scores, groups, w, **settings) for scores in (s, other))
+    one, two = (grouped_roc_auc(y, scores, groups, sample_weight=w, **settings) for scores in (s, other))
     mass = np.ones(y.size) if w is None else w
     gaps, pairs = [], []
     for g in np.unique(groups):
@@ -257,9 +263,9 @@ def test_scorers_are_compared_group_by_group(rows, equal):
             gaps.append(first - second)
     if len(gaps) == 1:
         with pytest.raises(ValueError, match="needs at least 2 groups"):
-            compare_grouped_roc_auc(y, [s, other], groups, w, **settings)
+            compare_grouped_roc_auc(y, [s, other], groups, sample_weight=w, **settings)
         return
-    found = compare_grouped_roc_auc(y, [s, other], groups, w, **settings)
+    found = compare_grouped_roc_auc(y, [s, other], groups, sample_weight=w, **settings)
     assert found.auc == pytest.approx([one, two], abs=1e-12)
     assert found.difference[0, 1] == pytest.approx(one - two, abs=1e-12)
     share = np.array(pairs) / sum(pairs)
@@ -274,7 +280,7 @@ def test_scorers_are_compared_group_by_group(rows, equal):
 def test_scorers_that_rank_groups_alike_do_not_differ(rng):
     y, s, groups = sample(rng, 40, 1.0)
     w = rng.random(y.size) + 0.1
-    found = compare_grouped_roc_auc(y, {"a": s, "b": s + 7 * groups}, groups, w)
+    found = compare_grouped_roc_auc(y, {"a": s, "b": s + 7 * groups}, groups, sample_weight=w)
     assert (found.difference[0, 1], found.stderr[0, 1], found.p_value[0, 1]) == (0.0, 0.0, 1.0)
 
 
@@ -298,7 +304,7 @@ def test_a_scorer_with_a_flaw_is_named():
 @given(grouped_rows())
 def test_the_table_holds_the_groups_one_by_one(rows):
     y, s, groups, w = rows
-    table = group_table(y, s, groups, w)
+    table = group_table(y, s, groups, sample_weight=w)
     mass = np.ones(y.size) if w is None else w
     lost = {}
     for k, g in enumerate(table.group):
@@ -317,7 +323,7 @@ def test_the_table_holds_the_groups_one_by_one(rows):
     if sum(lost.values()) > 1e-9:
         assert table.lost == pytest.approx([lost[g] / sum(lost.values()) for g in table.group], abs=1e-9)
     auc = sum(table.share * table.auc)
-    assert auc == pytest.approx(grouped_roc_auc(y, s, groups, w), abs=1e-12)
+    assert auc == pytest.approx(grouped_roc_auc(y, s, groups, sample_weight=w), abs=1e-12)
 
 
 def test_the_interval_of_a_group_is_delongs(rng):

@@ -67,7 +67,7 @@ def test_any_real_number_is_a_rate(alpha):
 
 def test_the_promise_is_broken_exactly_as_often_as_stated():
     rng = np.random.default_rng(0)
-    found = [false_alarm_threshold(rng.random(300), 0.1, 0.1) for _ in range(4000)]
+    found = [false_alarm_threshold(rng.random(300), alpha=0.1, delta=0.1) for _ in range(4000)]
     broken = np.mean([1 - one.threshold > 0.1 for one in found])
     expected = found[0].violation_probability
     assert expected <= 0.1
@@ -79,7 +79,9 @@ def test_ties_only_make_it_safer():
     broken = 0
     for _ in range(2000):
         # above 0.75 lie 21% of the scores, a little too many
-        threshold = false_alarm_threshold(np.minimum(np.floor(rng.random(200) / 0.79 * 4) / 4, 1), 0.2, 0.1)
+        threshold = false_alarm_threshold(
+            np.minimum(np.floor(rng.random(200) / 0.79 * 4) / 4, 1), alpha=0.2, delta=0.1
+        )
         broken += threshold.threshold < 0.9
     assert 0.02 < broken / 2000 <= 0.1 + 3 * np.sqrt(0.09 / 2000)
 
@@ -99,7 +101,7 @@ def test_ties_only_make_it_safer():
 )
 def test_bad_input_is_named(scores, alpha, delta, message):
     with pytest.raises(ValueError, match=message):
-        false_alarm_threshold(scores, alpha, delta)
+        false_alarm_threshold(scores, alpha=alpha, delta=delta)
 
 
 # -- the band -------------------------------------------------------------------------------------------------
@@ -184,4 +186,4 @@ def test_rates_outside_are_refused(rate):
     with pytest.raises(ValueError, match="false_alarm must be"):
         detection_interval([0, 1], [0.0, 1.0], rate)
     with pytest.raises(ValueError, match="delta must be"):
-        np_roc_band([0, 1], [0.0, 1.0], rate)
+        np_roc_band([0, 1], [0.0, 1.0], delta=rate)

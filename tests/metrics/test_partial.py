@@ -29,7 +29,7 @@ shares = st.floats(0.01, 1.0)
 def test_equals_the_integral(case, max_fpr, min_tpr):
     y, s, w = case
     for weight in (None, w):
-        area = partial_roc_auc(y, s, weight, max_fpr=max_fpr, min_tpr=min_tpr, standardized=False)
+        area = partial_roc_auc(y, s, sample_weight=weight, max_fpr=max_fpr, min_tpr=min_tpr, standardized=False)
         assert area == pytest.approx(reference.partial_area(y, s, max_fpr, min_tpr, weight), abs=1e-4)
 
 
@@ -40,7 +40,7 @@ def test_equals_scikit_learn_one_way(case, max_fpr):
         assert partial_roc_auc(y, s, max_fpr=max_fpr) == pytest.approx(
             roc_auc_score(y, s, max_fpr=max_fpr), abs=1e-9
         )
-        assert partial_roc_auc(y, s, w, max_fpr=max_fpr) == pytest.approx(
+        assert partial_roc_auc(y, s, sample_weight=w, max_fpr=max_fpr) == pytest.approx(
             roc_auc_score(y, s, max_fpr=max_fpr, sample_weight=w), abs=1e-9
         )
     assert partial_roc_auc(y, s) == pytest.approx(roc_auc(y, s), abs=1e-12)
@@ -119,10 +119,14 @@ class TestInterval:
                 rows = (5 * rng.integers(500, size=500)[:, None] + np.arange(5)).ravel()
             else:
                 rows = np.concatenate([rng.choice(np.flatnonzero(mask), mask.sum()) for mask in (y, ~y)])
-            draws.append(partial_roc_auc(y[rows], s[rows], w[rows] if design == "sampling" else None, **region))
+            draws.append(
+                partial_roc_auc(
+                    y[rows], s[rows], sample_weight=w[rows] if design == "sampling" else None, **region
+                )
+            )
         # five standard errors of a standard deviation of so many draws
         assert found.stderr == pytest.approx(np.std(draws), rel=5 / np.sqrt(2 * 500))
-        assert found.auc == partial_roc_auc(y, s, settings.get("sample_weight"), **region)
+        assert found.auc == partial_roc_auc(y, s, sample_weight=settings.get("sample_weight"), **region)
         assert found.low < found.auc < found.high
 
     @pytest.mark.slow
@@ -145,7 +149,7 @@ class TestInterval:
         y, w = rng.random(1200) < 0.5, rng.integers(1, 4, 1200)
         s = rng.standard_normal(1200) + y
         for region in REGIONS:
-            found = partial_roc_auc_interval(y, s, w, weights="frequency", **region)
+            found = partial_roc_auc_interval(y, s, sample_weight=w, weights="frequency", **region)
             repeated = partial_roc_auc_interval(np.repeat(y, w), np.repeat(s, w), **region)
             assert vars(found) == pytest.approx(vars(repeated), abs=1e-9)
 
@@ -185,7 +189,7 @@ class TestInterval:
         ("settings", "message"),
         [
             ({"max_fpr": 0.0}, "max_fpr must be"),
-            ({"confidence": 95}, "confidence must lie between 0 and 1, got 95"),
+            ({"confidence": 95}, "confidence must be a finite number greater than 0 and less than 1, got 95"),
             ({"scale": "log"}, "scale must be 'logit' or 'linear', got 'log'"),
             ({"sample_weight": np.ones(4)}, "weights must be 'frequency'"),
         ],

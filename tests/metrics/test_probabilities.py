@@ -63,11 +63,13 @@ def test_normalized_entropy(case):
     y, p, w = case
     rate = (w * y).sum() / w.sum()
     entropy = -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
-    assert normalized_entropy(y, p, w) == pytest.approx(slow_log_loss(y, p, w) / entropy, rel=1e-9)
+    assert normalized_entropy(y, p, sample_weight=w) == pytest.approx(
+        slow_log_loss(y, p, w) / entropy, rel=1e-9
+    )
     theirs = sklearn.metrics.log_loss(y, p, sample_weight=w)
-    assert normalized_entropy(y, p, w) == pytest.approx(theirs / entropy, rel=1e-12)
-    assert normalized_entropy(y, np.full(len(y), rate), w) == pytest.approx(1.0, rel=1e-9)
-    assert normalized_entropy(y, y, w) == pytest.approx(0.0, abs=1e-12)
+    assert normalized_entropy(y, p, sample_weight=w) == pytest.approx(theirs / entropy, rel=1e-12)
+    assert normalized_entropy(y, np.full(len(y), rate), sample_weight=w) == pytest.approx(1.0, rel=1e-9)
+    assert normalized_entropy(y, y, sample_weight=w) == pytest.approx(0.0, abs=1e-12)
 
 
 @given(predictions(), st.integers(1, 8), st.sampled_from(["l1", "l2", "max"]))
@@ -76,11 +78,11 @@ def test_calibration_error_equals_the_definition(case, bins, norm):
     # weights of whole quarters: what lies on the edge of two bins is no matter of rounding
     for weight in (np.ones(len(y)), np.ceil(4 * w) / 4):
         groups = [slow_quantile_bin(p, weight, bins, i) for i in range(len(p))]
-        found = calibration_error(y, p, weight, bins=bins, norm=norm)
+        found = calibration_error(y, p, sample_weight=weight, bins=bins, norm=norm)
         assert found == pytest.approx(slow_calibration_error(y, p, weight, groups, norm), abs=1e-9)
         edges = np.linspace(0, 1, bins + 1)
         groups = [next(k for k in range(1, bins + 1) if value <= edges[k]) for value in p]
-        found = calibration_error(y, p, weight, bins=bins, norm=norm, strategy="uniform")
+        found = calibration_error(y, p, sample_weight=weight, bins=bins, norm=norm, strategy="uniform")
         assert found == pytest.approx(slow_calibration_error(y, p, weight, groups, norm), abs=1e-9)
 
 
@@ -118,8 +120,8 @@ def test_weights_are_repeated_rows_and_zeros_are_nothing(case, strategy):
     times = np.floor(w).astype(int)
     times[:2] += 1
     many = np.repeat(y, times), np.repeat(p, times)
-    assert normalized_entropy(y, p, times) == pytest.approx(normalized_entropy(*many))
-    found = calibration_error(y, p, times, bins=5, strategy=strategy)
+    assert normalized_entropy(y, p, sample_weight=times) == pytest.approx(normalized_entropy(*many))
+    found = calibration_error(y, p, sample_weight=times, bins=5, strategy=strategy)
     assert found == pytest.approx(calibration_error(*many, bins=5, strategy=strategy), abs=1e-12)
 
 
@@ -151,7 +153,7 @@ def test_one_class_will_do_where_nothing_is_divided_by_the_base_rate():
     with pytest.raises(ValueError, match="all rows that count are positive"):
         normalized_entropy([1, 1], [0.5, 0.5])
     with pytest.raises(ValueError, match="all rows that count are negative"):
-        normalized_entropy([0, 1], [0.5, 0.5], [1.0, 0.0])
+        normalized_entropy([0, 1], [0.5, 0.5], sample_weight=[1.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -161,18 +163,18 @@ def test_one_class_will_do_where_nothing_is_divided_by_the_base_rate():
             [0, 1],
             [0.5, 1.5],
             {},
-            r"p has 1.5 at row 1; probabilities lie between 0 and 1. Scores of decision_fun",
+            r"y_prob has 1.5 at row 1; probabilities lie between 0 and 1. Scores of decision_fun",
         ),
-        ([0, 1], [-0.1, 0.5], {}, "p has -0.1 at row 0"),
-        ([0, 1], [0.5, np.nan], {}, "p has nan at row 1"),
-        ([0, 1], [[0.5, 0.5], [0.2, np.inf]], {}, "p has inf at row 1"),
-        ([0, 1], [[0.5, 0.5], [0.2, 0.7]], {}, r"p has 0.2 and 0.7 at row 1; .* must add up to 1"),
+        ([0, 1], [-0.1, 0.5], {}, "y_prob has -0.1 at row 0"),
+        ([0, 1], [0.5, np.nan], {}, "y_prob has nan at row 1"),
+        ([0, 1], [[0.5, 0.5], [0.2, np.inf]], {}, "y_prob has inf at row 1"),
+        ([0, 1], [[0.5, 0.5], [0.2, 0.7]], {}, r"y_prob has 0.2 and 0.7 at row 1; .* must add up to 1"),
         ([0, 1], [[0.2], [0.3]], {}, r"shape \(n,\), or \(n, 2\) .* got shape \(2, 1\)"),
         ([0, 1], 0.5, {}, r"got shape \(\)"),
-        ([0, 1], ["a", "b"], {}, "p must hold numbers"),
-        ([0, 1], [0.5], {}, "y has 2 labels and p 1 scores"),
-        ([0, 1, 2], [0.5, 0.5, 0.5], {}, "y has 3 classes"),
-        ([], [], {}, "y is empty"),
+        ([0, 1], ["a", "b"], {}, "y_prob must hold numbers"),
+        ([0, 1], [0.5], {}, "y_true has 2 labels and y_prob 1 scores"),
+        ([0, 1, 2], [0.5, 0.5, 0.5], {}, "y_true has 3 classes"),
+        ([], [], {}, "y_true is empty"),
         ([0, 1], [0.5, 0.5], {"sample_weight": [1.0]}, "one weight for each row"),
     ],
 )

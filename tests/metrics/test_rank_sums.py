@@ -59,7 +59,7 @@ def test_the_interval_is_that_of_one_machine(case, cuts, scale):
     y, s, weight = case
     ours = in_ranges(y, s, weight, cuts).interval(0.9, scale)
     meaning = None if weight is None else "frequency"
-    local = metrics.roc_auc_interval(y, s, weight, weights=meaning, confidence=0.9, scale=scale)
+    local = metrics.roc_auc_interval(y, s, sample_weight=weight, weights=meaning, confidence=0.9, scale=scale)
     assert ours.auc == pytest.approx(local.auc, abs=1e-13)
     assert ours.stderr == pytest.approx(local.stderr, rel=1e-7, abs=1e-12)
     assert (ours.low, ours.high) == pytest.approx((local.low, local.high), abs=1e-6)
@@ -100,7 +100,7 @@ def test_scores_that_rank_almost_perfectly_keep_their_digits(weighted, gap):
     s = rng.standard_normal(20_000) + gap * y
     weight = rng.uniform(0.1, 3.0, 20_000) if weighted else None
     meaning = "frequency" if weighted else None
-    local = metrics.roc_auc_interval(y, s, weight, weights=meaning)
+    local = metrics.roc_auc_interval(y, s, sample_weight=weight, weights=meaning)
     for cuts in ([], np.quantile(s, [0.2, 0.5, 0.89, 0.9, 0.95])):
         ours = in_ranges(y, s, weight, cuts).interval(0.95, "logit")
         assert ours.auc == pytest.approx(local.auc, abs=1e-15)
@@ -140,7 +140,7 @@ def test_parts_without_rows_or_weights():
     weight[:5] = 0.0
     parts = LocalParts([*cut([0, 5], s, y, weight)._parts, []])
     found = parts.rank(ReadScores(np.array([0, 1])), RankSums.of)
-    assert found.auc == pytest.approx(metrics.roc_auc(y, s[:, 0], weight), abs=1e-15)
+    assert found.auc == pytest.approx(metrics.roc_auc(y, s[:, 0], sample_weight=weight), abs=1e-15)
 
 
 @pytest.mark.parametrize("y", [np.zeros(4, dtype=int), np.array([1, 1, 1, 0])])
@@ -156,5 +156,5 @@ def test_few_rows_are_warned_of():
         sums.interval(0.95, "logit")
     with pytest.raises(ValueError, match="scale must be"):
         sums.interval(0.95, "probit")
-    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="confidence must be a finite number greater than 0"):
         sums.interval(95, "logit")

@@ -88,7 +88,10 @@ def test_iman_davenport_is_less_timid_than_friedman(rng):
             lambda tests: tests.holm_against("C5"),
             "control must be one of 'plain', 'm', 'cf', 'm\\+cf', got 'C5'",
         ),
-        (lambda tests: tests.critical_difference(95), "confidence must lie between 0 and 1, got 95"),
+        (
+            lambda tests: tests.critical_difference(95),
+            "confidence must be a finite number greater than 0 and less than 1, got 95",
+        ),
         (lambda _: rank_tests({"a": [1.0, 2.0]}), "at least two methods"),
         (lambda _: rank_tests({"a": [1.0, 2.0], "b": [1.0]}), "a: 2, b: 1"),
     ],

@@ -25,7 +25,9 @@ def test_groups_are_averaged(rows, region, equal_groups):
         own = (groups == one) & (size > 0)
         if len(set(y[own])) == 2:
             areas.append(
-                partial_roc_auc(y[own], s[own], size[own], max_fpr=region.max_fpr, min_tpr=region.min_tpr)
+                partial_roc_auc(
+                    y[own], s[own], sample_weight=size[own], max_fpr=region.max_fpr, min_tpr=region.min_tpr
+                )
             )
             worth.append(1.0 if equal_groups else size[own & y].sum() * size[own & ~y].sum())
     assert standardized_area(pairs, s, region) == pytest.approx(np.average(areas, weights=worth), abs=1e-9)

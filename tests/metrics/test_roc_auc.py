@@ -24,8 +24,8 @@ def scored(draw):
 def test_equals_the_double_loop(case):
     y, s, w = case
     assert roc_auc(y, s) == pytest.approx(reference.auc(y, s), abs=1e-12)
-    assert roc_auc(y, s, w) == pytest.approx(reference.auc(y, s, w), abs=1e-12)
-    assert roc_auc(y, s, np.ones(len(y))) == pytest.approx(roc_auc(y, s), abs=1e-12)
+    assert roc_auc(y, s, sample_weight=w) == pytest.approx(reference.auc(y, s, w), abs=1e-12)
+    assert roc_auc(y, s, sample_weight=np.ones(len(y))) == pytest.approx(roc_auc(y, s), abs=1e-12)
 
 
 @given(scored())
@@ -42,15 +42,15 @@ def test_never_beyond_the_bounds(rng):
         m, n = rng.integers(1, 30, 2)
         y, w = np.arange(m + n) < m, rng.lognormal(sigma=2, size=m + n)
         s = rng.random(m + n) + 1.5 * y
-        assert roc_auc(y, s) == roc_auc(y, s, w) == 1.0
-        assert roc_auc(y, -s) == roc_auc(y, -s, w) == 0.0
-    assert roc_auc([0, 0, 1, 1], [0, 1, 2, 3], [0.3, 1.1, 0.8, 0.6]) == 1.0
+        assert roc_auc(y, s) == roc_auc(y, s, sample_weight=w) == 1.0
+        assert roc_auc(y, -s) == roc_auc(y, -s, sample_weight=w) == 0.0
+    assert roc_auc([0, 0, 1, 1], [0, 1, 2, 3], sample_weight=[0.3, 1.1, 0.8, 0.6]) == 1.0
 
 
 @given(scored())
 def test_never_beyond_the_bounds_with_ties(case):
     y, s, w = case
-    assert 0.0 <= roc_auc(y, s, w) <= 1.0
+    assert 0.0 <= roc_auc(y, s, sample_weight=w) <= 1.0
     assert 0.0 <= roc_auc(y, s) <= 1.0
 
 
@@ -83,23 +83,25 @@ def test_many_scores_do_not_overflow(rng):
 @pytest.mark.parametrize(
     ("y", "s", "message"),
     [
-        ([0, 0], [1.0, 2.0], "one class only"),
-        ([0, 1], [1.0], "2 labels and there are 1 scores"),
-        ([0, 1], [1.0, np.nan], "row 1 is NaN"),
-        ([0, 1], [[1.0], [2.0]], "one-dimensional"),
+        ([0, 0], [1.0, 2.0], "^y_true has one class only"),
+        ([0, 1], [1.0], "^y_true has 2 labels and y_score 1 scores"),
+        ([0, 1], [1.0, np.nan], "^y_score has NaN at row 1"),
+        ([0, 1], [[1.0], [2.0]], "^y_score must be one-dimensional"),
     ],
 )
 def test_bad_input_is_named(y, s, message):
-    for metric in (roc_auc, roc_auc_interval, lambda y, s: compare_roc_auc(y, {"a": s, "b": s})):
+    for metric in (roc_auc, roc_auc_interval):
         with pytest.raises(ValueError, match=message):
             metric(y, s)
+    with pytest.raises(ValueError, match=r"^scorer 'a': "):
+        compare_roc_auc(y, {"a": s, "b": s})
 
 
 def test_weights_must_leave_both_classes():
     with pytest.raises(ValueError, match="zero for all rows of a class"):
-        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [0, 1, 1])
+        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], sample_weight=[0, 1, 1])
     with pytest.raises(ValueError, match=r"sample_weight.*one weight for each row"):
-        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [1, 1])
+        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], sample_weight=[1, 1])
 
 
 SHAPES = {

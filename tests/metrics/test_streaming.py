@@ -68,7 +68,7 @@ def test_the_bracket_holds_the_exact_value(case, room):
     assert stream.exact == (stream.low == stream.high)
     assert stream.memory_used <= 16 * room
 
-    weighted = cramped(room).update(y, s, w)
+    weighted = cramped(room).update(y, s, sample_weight=w)
     assert 0.0 <= weighted.low <= exact_auc(y, s, w) <= weighted.high <= 1.0
     assert weighted.low <= weighted.auc <= weighted.high
     assert weighted.exact == stream.exact
@@ -107,7 +107,7 @@ def test_bins_are_no_coarser_than_they_have_to_be(case, room):
 def test_order_blocks_and_merges_leave_no_trace(case, room, random, weighted):
     y, s, _ = case
     w = np.array([random.randint(0, 3) for _ in y], dtype=float) if weighted else np.ones(len(y))
-    whole = cramped(room).update(y, s, w)
+    whole = cramped(room).update(y, s, sample_weight=w)
     rows = list(range(len(y)))
     random.shuffle(rows)
     streams = []
@@ -115,9 +115,9 @@ def test_order_blocks_and_merges_leave_no_trace(case, room, random, weighted):
         size = random.randint(1, len(rows))
         block, rows = rows[:size], rows[size:]
         if streams and random.random() < 0.5:
-            random.choice(streams).update(y[block], s[block], w[block])
+            random.choice(streams).update(y[block], s[block], sample_weight=w[block])
         else:
-            streams.append(cramped(room).update(y[block], s[block], w[block]))
+            streams.append(cramped(room).update(y[block], s[block], sample_weight=w[block]))
     while len(streams) > 1:
         random.shuffle(streams)
         streams.append(streams.pop().merge(streams.pop()))
@@ -144,9 +144,11 @@ def test_few_distinct_scores_are_exact(case):
     assert stream.exact
     assert stream.auc == stream.low == stream.high == roc_auc(y, s)
     whole = np.ceil(np.minimum(w, 1e6))
-    weighted = StreamingAUC().update(y, s, whole)
+    weighted = StreamingAUC().update(y, s, sample_weight=whole)
     assert weighted.low == weighted.high == exact_auc(y, s, whole).__float__()
-    assert StreamingAUC().update(y, s, w).auc == pytest.approx(roc_auc(y, s, w), abs=1e-12)
+    assert StreamingAUC().update(y, s, sample_weight=w).auc == pytest.approx(
+        roc_auc(y, s, sample_weight=w), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-3, 1.0, 1e300])
@@ -196,7 +198,7 @@ def test_probabilities_and_their_logits(rng):
 def test_more_pairs_than_any_machine_number():
     """Whole weights stand for rows: 2⁵² of a class, and 2¹⁰³ pairs, to the last one."""
     y, s, w = [1, 1, 0, 0], [3.0, 1.0, 2.0, 0.0], [2.0**51, 2.0**51 - 1, 2.0**51 + 1, 2.0**51]
-    stream = StreamingAUC().update(y, s, w)
+    stream = StreamingAUC().update(y, s, sample_weight=w)
     a, b, c, d = map(int, w)
     assert stream.low == stream.auc == stream.high == (a * (c + d) + b * d) / ((a + b) * (c + d))
     larger = (stream + stream) + (stream + stream)
@@ -205,11 +207,11 @@ def test_more_pairs_than_any_machine_number():
 
 
 def test_what_takes_part_in_no_pair_takes_no_room():
-    stream = StreamingAUC().update([0, 1, 1], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0])
+    stream = StreamingAUC().update([0, 1, 1], [1.0, 2.0, 3.0], sample_weight=[1.0, 1.0, 0.0])
     assert stream.counts == (1, 1)
     assert stream.memory_used == 32
-    assert stream.update([0, 1], [5.0, 6.0], [0.0, 0.0]).counts == (1, 1)
-    assert stream.update([], []).update(np.zeros(0, dtype=bool), np.zeros(0), []).counts == (1, 1)
+    assert stream.update([0, 1], [5.0, 6.0], sample_weight=[0.0, 0.0]).counts == (1, 1)
+    assert stream.update([], []).update(np.zeros(0, dtype=bool), np.zeros(0), sample_weight=[]).counts == (1, 1)
 
 
 def test_input_of_every_kind(rng):
@@ -272,13 +274,13 @@ def test_a_missing_class_is_named():
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (([0, 1], [1.0, np.nan]), "row 1 is NaN"),
-        (([0, 1], [1.0]), "2 labels and there are 1 scores"),
-        (([], [1.0]), "0 labels and there are 1 scores"),
+        (([0, 1], [1.0, np.nan]), "^y_score has NaN at row 1"),
+        (([0, 1], [1.0]), "^y_true has 2 labels and y_score 1 scores"),
+        (([], [1.0]), "^y_true has 0 labels and y_score 1 scores"),
         (([0, 1], [[1.0], [2.0]]), "one-dimensional"),
-        (([0, 1], ["a", "b"]), "scores must hold numbers"),
-        (([0, 1, 2], [1.0, 2.0, 3.0]), "y has 3 classes"),
-        (([0, np.nan], [1.0, 2.0]), "y contains NaN"),
+        (([0, 1], ["a", "b"]), "^y_score must hold numbers"),
+        (([0, 1, 2], [1.0, 2.0, 3.0]), "y_true has 3 classes"),
+        (([0, np.nan], [1.0, 2.0]), "y_true contains NaN"),
         ((["no", "no"], [1.0, 2.0]), "unknown whether that is the positive one"),
         (([1, 2], [1.0, 2.0]), "negative label is 1 here, but was 0 before"),
         (([-1, -1], [1.0, 2.0]), "negative label is -1 here, but was 0 before"),
@@ -290,8 +292,9 @@ def test_a_missing_class_is_named():
 def test_a_bad_block_is_named_and_leaves_nothing_behind(block, message):
     stream = StreamingAUC().update([0, 1, 0], [0.25, 1.0, 3.0])
     before = parts(stream)
+    y, s, *weight = block
     with pytest.raises(ValueError, match=message):
-        stream.update(*block)
+        stream.update(y, s, sample_weight=weight[0] if weight else None)
     assert parts(stream) == before
     assert stream.update([0, 1], [1.0, 2.0]).counts == (2, 3)
 
@@ -300,7 +303,7 @@ def test_a_late_nan_leaves_nothing_behind(rng):
     stream = StreamingAUC()
     s = rng.standard_normal(100_000)
     s[90_000] = np.nan
-    with pytest.raises(ValueError, match="row 90,000 is NaN"):
+    with pytest.raises(ValueError, match=r"^y_score has NaN at row 90,000"):
         stream.update(s > 0, s)
     assert stream.counts == (0, 0)
 

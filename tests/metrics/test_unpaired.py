@@ -78,7 +78,11 @@ def test_no_spread_at_all():
             {},
             "first must be an AucInterval.*got list. Scores of the same rows go to compare_roc_auc",
         ),
-        (AucInterval(0.9, 0.8, 0.95, 0.03, 0.95), {"confidence": 95}, "confidence must lie between 0 and 1"),
+        (
+            AucInterval(0.9, 0.8, 0.95, 0.03, 0.95),
+            {"confidence": 95},
+            "confidence must be a finite number greater than 0",
+        ),
     ],
 )
 def test_bad_input_is_named(first, settings, message):

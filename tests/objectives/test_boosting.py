@@ -149,7 +149,7 @@ def test_the_metric_is_the_auc_of_the_same_pairs(rows, equal_groups):
     if groups is None:
         expected = reference.auc(positive, scores, weight)
     else:
-        expected = grouped_roc_auc(positive, scores, groups, weight, equal_groups=equal_groups)
+        expected = grouped_roc_auc(positive, scores, groups, sample_weight=weight, equal_groups=equal_groups)
     assert metric(positive, scores, weight) == pytest.approx(expected)
 
 

@@ -223,7 +223,7 @@ def test_decay_keeps_the_moments_and_lowers_the_weight(table):
 
 @pytest.mark.parametrize("factor", [0.0, -0.5, 1.5, float("nan")])
 def test_decay_outside_its_range_is_refused(factor):
-    with pytest.raises(ValueError, match="factor must lie in"):
+    with pytest.raises(ValueError, match="factor must be a finite number greater than 0 and at most 1"):
         PairMoments(3).decayed(factor)
 
 

@@ -376,7 +376,7 @@ def test_the_roc_curve_is_that_of_scikit_learn(scored, rng):
         assert {*zip(false_alarm.round(12), detection.round(12), strict=True)} == {
             *zip(x.round(12), found.round(12), strict=True)
         }
-        assert np.trapezoid(found, x) == pytest.approx(roc_auc(y, s, weight), abs=1e-12)
+        assert np.trapezoid(found, x) == pytest.approx(roc_auc(y, s, sample_weight=weight), abs=1e-12)
 
 
 def test_each_point_of_the_roc_band_is_an_exact_interval(scored):
@@ -409,7 +409,7 @@ def test_the_roc_band_is_that_of_the_report(scored, monkeypatch):
 def test_the_promise_is_the_neyman_pearson_band(rng, delta):
     y = np.repeat([0, 1], [400, 100])
     s = rng.standard_normal(500) + y
-    band, expected = RocBandDisplay.from_predictions(y, s, delta=delta).band, np_roc_band(y, s, delta)
+    band, expected = RocBandDisplay.from_predictions(y, s, delta=delta).band, np_roc_band(y, s, delta=delta)
     assert band.delta == delta
     place = np.searchsorted(band.threshold, expected.threshold)
     np.testing.assert_array_equal(band.threshold[place], expected.threshold)

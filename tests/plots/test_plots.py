@@ -62,7 +62,7 @@ def test_a_logarithmic_axis_begins_in_the_decade_below_the_first_false_alarm():
 
 def test_detection_at_fixed_rates_has_the_interval_that_was_computed():
     display = RocBandDisplay.from_predictions(Y, SCORES["sharp"], at=(0.1, 0.01), confidence=0.9)
-    expected = [detection_interval(Y, SCORES["sharp"], rate, 0.9) for rate in (0.1, 0.01)]
+    expected = [detection_interval(Y, SCORES["sharp"], rate, confidence=0.9) for rate in (0.1, 0.01)]
     assert display.detections == expected
     x, middle = display.detections_.lines[0].get_data()
     assert x.tolist() == [0.1, 0.01]

@@ -28,7 +28,7 @@ def test_levels_are_measured_like_their_rows_alone():
         for k in range(3):
             own = codes == k
             kind = None if w is None else "frequency"
-            one = roc_auc_interval(y[own], s[own], None if w is None else w[own], weights=kind)
+            one = roc_auc_interval(y[own], s[own], sample_weight=None if w is None else w[own], weights=kind)
             assert (found.auc[k], found.low[k], found.high[k]) == pytest.approx((one.auc, one.low, one.high))
             assert found.rows[k] == (own.sum() if w is None else w[own].sum())
         assert np.isnan(found.auc[3])

@@ -73,7 +73,9 @@ def folder(tmp_path_factory):
     day, odd = np.arange(y.size) % 300, np.array(HOSTILE, dtype=object)[np.arange(y.size) % len(HOSTILE)]
     pages = {
         "typical": report_html(y, s, model=model, title="Churn", data_name="march.csv", generated="2026-03-01"),
-        "weighted": report_html(y, s, np.arange(y.size) % 4 * 0.3, model=make_model(slope=1.8), groups=day),
+        "weighted": report_html(
+            y, s, sample_weight=np.arange(y.size) % 4 * 0.3, model=make_model(slope=1.8), groups=day
+        ),
         "few": report_html(few, s + few, model=make_model(slope=1.8)),
         "small": report_html(small, scores, model=make_model()),
         "tied": report_html(small, np.zeros(60), model=make_model(coef=np.zeros(6))),

@@ -38,17 +38,18 @@ def cells(page, caption):
 def test_the_numbers_are_those_of_the_metrics(weighted):
     y, s, groups = rows()
     weight = np.arange(y.size) % 3 + 1.0 if weighted else None
-    page = report_html(y, s, weight, model=make_model(), groups=groups, group_name="day")
-    overall = roc_auc_interval(y, s, weight, weights="frequency" if weighted else None)
+    page = report_html(y, s, sample_weight=weight, model=make_model(), groups=groups, group_name="day")
+    overall = roc_auc_interval(y, s, sample_weight=weight, weights="frequency" if weighted else None)
     found = [overall] + [
-        grouped_roc_auc_interval(y, s, groups, weight, equal_groups=equal) for equal in (False, True)
+        grouped_roc_auc_interval(y, s, groups, sample_weight=weight, equal_groups=equal)
+        for equal in (False, True)
     ]
     assert [row[1:] for row in cells(page, "AUC over all rows and within groups")] == [
         [f"{one.auc:.4f}", f"{one.low:.4f} to {one.high:.4f}"] for one in found
     ]
     captions = {"lost": "Groups with the most misranked pairs", "pairs": "Groups with the most pairs"}
     for sort, caption in captions.items():
-        table, shown = group_table(y, s, groups, weight, sort=sort), cells(page, caption)
+        table, shown = group_table(y, s, groups, sample_weight=weight, sort=sort), cells(page, caption)
         assert len(shown) == (10 if sort == "lost" else 50)
         for k, row in enumerate(shown):
             assert row[0] == str(table.group[k])

@@ -249,7 +249,7 @@ def test_average_precision_is_that_of_scikit_learn(case):
 def test_partial_auc_from_the_top_is_that_of_all_rows(case, most):
     y, s, w = case
     assert standardized_partial_auc(RankedScores(y, s, w), most) == pytest.approx(
-        partial_roc_auc(y, s, w, max_fpr=most), abs=1e-12
+        partial_roc_auc(y, s, sample_weight=w, max_fpr=most), abs=1e-12
     )
 
 
@@ -313,7 +313,7 @@ def test_reliability_is_that_of_the_calibration_error(case):
     weight, p = ones(y, w), 1 / (1 + np.exp(-s))
     bins = reliability(RankedScores(y, p, w))
     number = int(np.clip(min(weight[y].sum(), weight[~y].sum()) // 5, 4, 15))
-    assert bins.error == pytest.approx(calibration_error(y, p, w, bins=number), abs=1e-12)
+    assert bins.error == pytest.approx(calibration_error(y, p, sample_weight=w, bins=number), abs=1e-12)
     assert bins.size.sum() == weight.sum()
     assert (np.diff(bins.predicted) > 0).all()
     assert bins.size @ bins.predicted == pytest.approx(weight @ p)
@@ -328,7 +328,7 @@ def test_probabilities_are_those_of_the_model(slope, rng):
     for weight in (None, w):
         found = evaluate(y, s, weight, origin=of_model(make_model(slope=slope))).calibration
         p = 1 / (1 + np.exp(-slope * s))
-        assert found.error == pytest.approx(calibration_error(y, p, weight), abs=1e-12)
+        assert found.error == pytest.approx(calibration_error(y, p, sample_weight=weight), abs=1e-12)
         assert found.size @ found.predicted == pytest.approx(p.sum() if weight is None else w @ p)
 
 

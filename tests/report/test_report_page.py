@@ -62,8 +62,8 @@ class Page(HTMLParser):
         return found
 
 
-def report_of(model, *rows, **more):
-    return report_html(*rows, model=model, **more)
+def report_of(model, y, s, weight=None, **more):
+    return report_html(y, s, sample_weight=weight, model=model, **more)
 
 
 def cases():
@@ -348,8 +348,8 @@ def test_time_and_names_are_shown():
 def test_wrong_rows_are_named():
     model = make_model()
     for y, s, words in (
-        ([0, 1], [0.1, np.nan], "score of row 1 is nan"),
-        ([0, 1], [np.inf, 0.0], "score of row 0 is inf"),
+        ([0, 1], [0.1, np.nan], "y_score has nan at row 1"),
+        ([0, 1], [np.inf, 0.0], "y_score has inf at row 0"),
         ([0, 1, 1], [0.1, 0.2], "3 labels"),
         ([0, 2], [0.1, 0.2], "label 2 at row 1"),
         ([], [], "at least one row"),
@@ -358,7 +358,7 @@ def test_wrong_rows_are_named():
         with pytest.raises(ValueError, match=words):
             report_html(y, s, model=model)
     with pytest.raises(ValueError, match="sample_weight"):
-        report_html([0, 1], [0.1, 0.2], [1.0, -1.0], model=model)
+        report_html([0, 1], [0.1, 0.2], sample_weight=[1.0, -1.0], model=model)
 
 
 # -- colours --------------------------------------------------------------------------------------------------

@@ -230,7 +230,9 @@ def test_statistics_of_held_out_scores_by_definition(cuts, weighted, offset):
     ]
     np.testing.assert_allclose(gap, means[0] - means[1], atol=1e-15 * offset + 1e-14)
     np.testing.assert_allclose(spread, variances[0] + variances[1], rtol=1e-6 if offset else 1e-13)
-    np.testing.assert_allclose(both.auc, [metrics.roc_auc(positive, row, weight) for row in values], atol=1e-14)
+    np.testing.assert_allclose(
+        both.auc, [metrics.roc_auc(positive, row, sample_weight=weight) for row in values], atol=1e-14
+    )
 
 
 def test_heavy_tails_are_warned_of():

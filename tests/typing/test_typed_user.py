@@ -45,6 +45,22 @@ def test_what_the_program_assumes_of_arrays_is_so(rows):
     assert low < high
 
 
+def test_what_the_program_assumes_of_metrics_losses_and_solvers_is_so(rows):
+    X, y = rows
+    scores = X[:, 0]
+    assert user_program.measure_groups(y, scores, np.arange(2000) // 100).n_groups == 20
+    assert user_program.compare_methods(scores[:9], X[:9, 1]).wins in (0, 1)
+    assert user_program.make_features(X, y).gamma > 0
+    assert all(value > 0 for value in user_program.lower_losses(y == 1, scores))
+    light, extreme = user_program.boost(y, scores)
+    assert callable(light)
+    assert callable(extreme)
+    assert user_program.solve(user_program.merge(X, y)).coef.shape == (2,)
+    assert user_program.repeat_the_paper(X, y).false_alarm == pytest.approx(0.1)
+    assert isinstance(user_program.advise(), str)
+    assert len(user_program.silence()) > 5
+
+
 def test_what_the_program_assumes_of_tables_and_files_is_so(rows, tmp_path):
     X, y = rows
     pytest.importorskip("pyarrow")
@@ -62,3 +78,5 @@ def test_what_the_program_assumes_of_displays_is_so(rows):
     pytest.importorskip("matplotlib")
     X, y = rows
     assert user_program.show(y, X[:, 0]).startswith("<!")
+    apart = (X[:, 0] * X[:, 1] > 0).astype(np.int8)
+    user_program.draw(user_program.AdditiveAUCClassifier("interactions").fit(X, apart), X, apart)

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         one = "positive" if y[0] else "negative"
         raise ValueError(f"calibration needs rows of both classes; all {y.size:,} rows are {one}.")
     current = model.current_calibration
-    found = choose_calibration(y, s, weight, current=current)
+    found = choose_calibration(y, s, sample_weight=weight, current=current)
     kept = found.calibration is current
     kind = f"{current.kind}, unchanged" if kept else found.calibration.kind
     output.say(f"map           {kind}: {found.reason}")
@@ -64,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
         ("normalized_entropy", normalized_entropy, "entropy       {:.4f} before, {:.4f} after (normalised"),
         ("calibration_error", calibration_error, "calibration   error {:.5f} before, {:.5f} after (mean"),
     ):
-        before, after = (measure(y, p, weight) for p in (current.probability(s), expit(found.log_odds)))
+        before, after = (
+            measure(y, p, sample_weight=weight) for p in (current.probability(s), expit(found.log_odds))
+        )
         output.say(form.format(before, after) + ", on held-out rows)")
         numbers[name] = {"before": before, "after": after}
     if not kept:

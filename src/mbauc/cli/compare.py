@@ -110,13 +110,13 @@ def run(options: argparse.Namespace) -> int:
         found = compare_roc_auc(
             first.y,
             scores,
-            first.weight,
+            sample_weight=first.weight,
             weights=None if first.weight is None else "frequency",
             confidence=options.confidence,
         )
     else:
         counting = {"equal_groups": options.equal_groups, "confidence": options.confidence}
-        found = compare_grouped_roc_auc(first.y, scores, groups.codes, first.weight, **counting)
+        found = compare_grouped_roc_auc(first.y, scores, groups.codes, sample_weight=first.weight, **counting)
         output.say(f"AUC within each {groups.name!r}, {groups.names.size:,} groups")
     output.say(str(found))
     for note in notes:

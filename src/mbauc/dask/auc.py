@@ -6,22 +6,22 @@ from typing import Any, Literal
 
 import dask.array as da
 
+from mbauc.checks import check_share
 from mbauc.dask.blocks import open_collections
 from mbauc.metrics import AucInterval
-from mbauc.metrics.intervals.sample_design import check_confidence
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.rows.parts.label_counts import count_labels
 
 
-def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
+def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Exact AUC over all rows of a Dask collection, not an average over partitions.
 
     Parameters
     ----------
-    y : dask array or series of shape (n,)
+    y_true : dask array or series of shape (n,)
         Labels; the larger is positive.
-    s : dask array or series of shape (n,)
+    y_score : dask array or series of shape (n,)
         Scores.
     sample_weight : dask array or series of shape (n,), optional
         Weight of each row; the weight of a pair is the product of the weights of its rows.
@@ -34,14 +34,14 @@ def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
     >>> roc_auc(da.from_array(y, chunks=2), da.from_array(s, chunks=2))
     1.0
     """
-    return _rank(y, s, sample_weight).auc
+    return _rank(y_true, y_score, sample_weight).auc
 
 
 def roc_auc_interval(
-    y: Any,
-    s: Any,
-    sample_weight: Any = None,
+    y_true: Any,
+    y_score: Any,
     *,
+    sample_weight: Any = None,
     confidence: float = 0.95,
     scale: Literal["logit", "linear"] = "logit",
 ) -> AucInterval:
@@ -51,30 +51,33 @@ def roc_auc_interval(
 
     Parameters
     ----------
-    y, s
+    y_true, y_score
         As for :func:`roc_auc`.
     sample_weight : dask array or series of shape (n,), optional
         Row weights as frequencies: weight k counts as k equal rows.
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
-    check_confidence(confidence)
-    return _rank(y, s, sample_weight).interval(confidence, scale)
+    check_share("confidence", confidence)
+    return _rank(y_true, y_score, sample_weight).interval(confidence, scale)
 
 
-def _rank(y: Any, s: Any, sample_weight: Any) -> RankSums:
-    if not (isinstance(s, da.Array) or hasattr(s, "map_partitions")):
+def _rank(y_true: Any, y_score: Any, sample_weight: Any) -> RankSums:
+    if not (isinstance(y_score, da.Array) or hasattr(y_score, "map_partitions")):
         raise ValueError(
-            f"s must be a dask array or series, got {type(s).__name__}; scores in memory go to mbauc.metrics, "
-            "or through dask.array.from_array."
+            f"y_score must be a dask array or series, got {type(y_score).__name__}; scores in memory go to "
+            "mbauc.metrics, or through dask.array.from_array."
         )
-    scores = s.to_frame() if hasattr(s, "to_frame") else s[:, None] if s.ndim == 1 else s
+    if hasattr(y_score, "to_frame"):
+        scores = y_score.to_frame()
+    else:
+        scores = y_score[:, None] if y_score.ndim == 1 else y_score
     if scores.ndim != 2 or scores.shape[1] != 1:
         raise ValueError(
-            f"s must have one score for each row, got {scores.ndim} dimensions and {scores.shape[1]} columns; "
-            "of probabilities pass the last column."
+            f"y_score must have one score for each row, got {scores.ndim} dimensions and {scores.shape[1]} "
+            "columns; of probabilities pass the last column."
         )
-    given = open_collections(scores, y, sample_weight)
+    given = open_collections(scores, y_true, sample_weight)
     counts = count_labels(given.parts, given.schema)
     sums: RankSums = given.parts.rank(ReadScores(counts.classes), RankSums.of)
     return sums

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ class MBAClassifier(MomentRanker):
         about half as much AUC. The value reached is in ``solution_``; see :class:`mbauc.solvers.Solution`.
     max_iter : int, default=1000
         Maximum number of coordinate-descent sweeps (l1 > 0), or of products with Σ (matrix-free).
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed for sampling pairs, and for the rows held out by ``pairs="enough"``.
     n_jobs : int, optional
         Number of threads; by default as many as BLAS may use (all cores, unless limited).
@@ -247,7 +247,7 @@ class MBAClassifier(MomentRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> MBAClassifier:
+    ) -> Self:
         """Fit to all rows at once; any earlier fit is discarded.
 
         Parameters
@@ -297,7 +297,7 @@ class MBAClassifier(MomentRanker):
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         keep_moments: bool = False,
-    ) -> MBAClassifier:
+    ) -> Self:
         """Fit out of core to a source of blocks, such as files of any size, within a memory budget.
 
         ``solver="gram"`` makes one pass. ``"matrix-free"`` makes one pass that packs the rows to 2 or 4 bytes
@@ -339,7 +339,7 @@ class MBAClassifier(MomentRanker):
         return self._fit_source(source, memory, checkpoint, keep_moments=keep_moments)
 
     @restore_on_failure
-    def fit_parts(self, rows: PartedRows) -> MBAClassifier:
+    def fit_parts(self, rows: PartedRows) -> Self:
         """Fit to rows in parts, such as those of a cluster; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
         Parameters
@@ -396,7 +396,7 @@ class MBAClassifier(MomentRanker):
         )
 
     @restore_on_failure
-    def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
+    def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> Self:
         """Fit to precomputed moments, such as those accumulated in blocks or merged from several machines.
 
         ``partial_fit`` can then add further rows.
@@ -432,7 +432,7 @@ class MBAClassifier(MomentRanker):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> MBAClassifier:
+    ) -> Self:
         """Update the fit with a block of rows (incremental learning).
 
         The weights of earlier rows are first multiplied by ``decay``. A block may hold one class only; the

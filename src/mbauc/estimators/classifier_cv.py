@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,7 +89,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         As for :class:`MBAClassifier`. A number of pairs is divided among the folds.
     solver, tol, max_iter
         As for :class:`MBAClassifier`.
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed of the random folds and of sampled pairs.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
@@ -190,7 +190,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> MBAClassifierCV:
+    ) -> Self:
         """Select the penalties by cross-validation and refit to all rows.
 
         Parameters

@@ -206,9 +206,11 @@ class _HeldOut:
         gain, gain_interval = None, None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewRowsWarning)  # said once, when they were held out
-            self.auc = roc_auc_interval(self._y, values, self._weight, weights=weights)
+            self.auc = roc_auc_interval(self._y, values, sample_weight=self._weight, weights=weights)
             if self._before is not None:
-                both = compare_roc_auc(self._y, [values, self._before], self._weight, weights=weights)
+                both = compare_roc_auc(
+                    self._y, [values, self._before], sample_weight=self._weight, weights=weights
+                )
                 gain = float(both.difference[0, 1])
                 gain_interval = float(both.low[0, 1]), float(both.high[0, 1])
         self._before = values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from mbauc.estimators.validation import check_class_weights, restore_on_failure
 from mbauc.metrics.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_weights, take_rows
-from mbauc.runtime.seeds import generator
+from mbauc.runtime.seeds import check_seed, generator
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     calibration_size : float or int, default=0.5
         Share or number of the negative rows held out to set the threshold. A share gives at least as many as
         the guarantee needs. All positive rows are used for training.
-    random_state : None, int, numpy Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed for drawing the held-out negative rows.
     positive : label, optional
         The positive label, whose predictions are alarms; by default the larger in sorted order (1 of 0/1, but
@@ -122,7 +122,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         *,
         calibration: tuple[Any, ArrayLike] | None = None,
         **fit_params: Any,
-    ) -> NeymanPearsonClassifier:
+    ) -> Self:
         """Fit the estimator and set the threshold.
 
         Parameters
@@ -153,6 +153,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             If labels are strings, ``positive`` is not given, and the larger label is the majority class.
         """
         check_promise(self.alpha, self.delta)
+        check_seed(self.random_state)
         for name, given in (("X", X), ("y", y)):
             if given is None:
                 raise ValueError(
@@ -195,7 +196,9 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 for name, value in fit_params.items()
             }
             self.estimator_.fit(take_rows(X, train), target[train], **cut)
-        found = false_alarm_threshold(self._scores(take_rows(rows, held_back)), self.alpha, self.delta)
+        found = false_alarm_threshold(
+            self._scores(take_rows(rows, held_back)), alpha=self.alpha, delta=self.delta
+        )
         self.threshold_ = found.threshold
         self.rank_, self.n_calibration_ = found.rank, found.n_negatives
         self.violation_probability_ = found.violation_probability

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -71,7 +71,7 @@ class PairwiseAUCClassifier(LossRanker):
         ROC curve it is estimated from the latest steps.
     max_iter : int, default=1000
         Maximum number of sweeps over the rows.
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Not used; the fit is deterministic.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
@@ -187,7 +187,7 @@ class PairwiseAUCClassifier(LossRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> PairwiseAUCClassifier:
+    ) -> Self:
         """Fit to all rows at once; any earlier fit is discarded.
 
         Parameters
@@ -223,7 +223,7 @@ class PairwiseAUCClassifier(LossRanker):
         *,
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
-    ) -> PairwiseAUCClassifier:
+    ) -> Self:
         """Fit out of core to a source of blocks, such as files of any size, within a memory budget.
 
         One pass packs the rows to 2 or 4 bytes an entry, in memory if they fit and otherwise in a file; each
@@ -242,7 +242,7 @@ class PairwiseAUCClassifier(LossRanker):
         return self._fit_source(source, memory, checkpoint)
 
     @restore_on_failure
-    def fit_parts(self, rows: PartedRows) -> PairwiseAUCClassifier:
+    def fit_parts(self, rows: PartedRows) -> Self:
         """Fit to rows in parts, such as those of a cluster; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
         Each sweep over the rows is one job; the driver holds vectors with one number per row.

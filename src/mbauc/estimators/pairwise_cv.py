@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,7 +83,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         all columns but those of zeros and ones are standardised.
     penalty_factors, negative_rate, weights, tol, max_iter
         As for :class:`PairwiseAUCClassifier`.
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed of the random folds.
     n_jobs, verbose
         As for :class:`PairwiseAUCClassifier`.
@@ -186,7 +186,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> PairwiseAUCClassifierCV:
+    ) -> Self:
         """Select loss and penalties by cross-validation and refit to all rows.
 
         Parameters

@@ -110,31 +110,31 @@ class LinearScorer:
             return self.calibration.slope, self.calibration.offset
         return (1.0 if self.slope is None else self.slope), 0.0
 
-    def log_odds(self, s: ArrayLike) -> Array:
+    def log_odds(self, scores: ArrayLike) -> Array:
         """Logarithm of P(positive)/P(negative) that goes with scores."""
         if self.calibration is not None:
-            return self.calibration.log_odds(s)
+            return self.calibration.log_odds(scores)
         if self.slope is None:
             raise ValueError("these scores are for ranking only: there is no slope that makes them log-odds.")
-        return np.asarray(np.asarray(s, dtype=np.float64) * self.slope)
+        return np.asarray(np.asarray(scores, dtype=np.float64) * self.slope)
 
-    def probability(self, s: ArrayLike) -> Array:
+    def probability(self, scores: ArrayLike) -> Array:
         """Probability of the positive class that goes with scores."""
-        return np.asarray(expit(self.log_odds(s)))
+        return np.asarray(expit(self.log_odds(scores)))
 
-    def probabilities(self, s: ArrayLike) -> Array:
+    def probabilities(self, scores: ArrayLike) -> Array:
         """Probability of each class, shape (n, 2), that goes with scores of shape (n,)."""
-        log_odds = self.log_odds(s)
+        log_odds = self.log_odds(scores)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
-    def log_probabilities(self, s: ArrayLike) -> Array:
+    def log_probabilities(self, scores: ArrayLike) -> Array:
         """Logarithm of :meth:`probabilities`, without overflow."""
-        log_odds = self.log_odds(s)
+        log_odds = self.log_odds(scores)
         return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
 
-    def predict(self, s: ArrayLike, cut: float = 0.0) -> NDArray[Any]:
+    def predict(self, scores: ArrayLike, cut: float = 0.0) -> NDArray[Any]:
         """Labels that go with scores: the positive one above the cut."""
-        return np.asarray(self.classes[(np.asarray(s) > cut).astype(np.intp)])
+        return np.asarray(self.classes[(np.asarray(scores) > cut).astype(np.intp)])
 
 
 def _read_only(values: ArrayLike, dtype: Any = None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_choice, check_flag, check_number
+from mbauc.checks import check_choice, check_flag, check_number, check_whole
 from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.fitting import PairSettings, open_all_pairs
 from mbauc.estimators.linear import ProbabilisticRanker, take_weights
@@ -27,6 +27,7 @@ from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
+from mbauc.runtime.seeds import check_seed
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import Demand, SolverChoice, choose_for_rows
@@ -104,11 +105,12 @@ class SolvedRanker(ProbabilisticRanker):
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
         if self.tol is not None:
             check_number("tol", self.tol, low=0.0, open_low=True)
-        check_number("max_iter", self.max_iter, low=1)
+        check_whole("max_iter", self.max_iter)
         check_scale(self.scale)
         for name in ("within_block", "one_standard_error", "equal_groups", "within_groups"):
             check_flag(name, getattr(self, name, False))
         check_choice("weights", self.weights, ("sampling", "frequency"))
+        check_seed(self.random_state)
         thread_count(self.n_jobs)
 
     def _check_penalties(self) -> None:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from mbauc.checks import abbreviate
 from mbauc.errors import NonFiniteError
-from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
 from mbauc.losses import PairWeights
 from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.rows.block import Block
+from mbauc.rows.column_faults import check_columns, column_names, explain_columns
 from mbauc.rows.groups import group_codes
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
@@ -156,7 +157,10 @@ def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:
     """Penalty factors as an array of one finite, non-negative number a feature."""
     if factors is None:
         return np.ones(n_features)
-    array = np.asarray(factors, dtype=np.float64)
+    try:
+        array = np.asarray(factors, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"penalty_factors must be numbers, got {abbreviate(factors)}.") from None
     if array.shape != (n_features,):
         raise ValueError(
             f"penalty_factors must have one number for each of the {n_features} features, "

@@ -20,6 +20,7 @@ from mbauc.checks import check_flag, check_whole
 from mbauc.features.row_codes import RowCodes
 from mbauc.rows.parts.keys import check_ids, row_keys
 from mbauc.rows.parts.row_sample import ClassSample
+from mbauc.runtime.seeds import integer_seed
 from mbauc.runtime.threads import thread_count
 
 
@@ -61,7 +62,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         pickles, for ``partial_fit`` and ``merge``: 8 bytes per value.
     sparse_output : bool, default=True
         Whether ``transform`` returns a sparse matrix. ``set_output`` requires ``False``.
-    random_state : int, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the sample.
     n_jobs : int, optional
         Number of threads; by default as many as BLAS may use.
@@ -118,7 +119,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         categories: Sequence[Any] | None = None,
         sample_rows: int = 50_000,
         sparse_output: bool = True,
-        random_state: int = 0,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.bins = bins
@@ -233,6 +234,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
     def _take_first(self, X: Any, ids: ArrayLike | None) -> Self:
         self._check_settings()
         codes = RowCodes.learn(self, X, self.categories)
+        self._seed = integer_seed(self.random_state)
         sample = ClassSample(int(self.sample_rows))
         self._add(sample, codes.transform(self, X), ids)
         self._keep(codes, sample)
@@ -241,12 +243,12 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
     def _add(self, sample: ClassSample, rows: NDArray[np.float64], ids: ArrayLike | None) -> None:
         """Take in rows whose keys are small: by id, or by how many came before."""
         if ids is None:
-            keys = row_keys(np.arange(sample.rows, sample.rows + rows.shape[0]), int(self.random_state))
+            keys = row_keys(np.arange(sample.rows, sample.rows + rows.shape[0]), self._seed)
         else:
             found = check_ids(column_or_1d(ids))
             if found.size != rows.shape[0]:
                 raise ValueError(f"X has {rows.shape[0]:,} rows and ids has {found.size:,}; each needs one.")
-            keys = row_keys(found, int(self.random_state))
+            keys = row_keys(found, self._seed)
         sample.rows += rows.shape[0]
         small = keys <= sample.largest
         sample.add(rows[small], keys[small], np.ones(int(small.sum())))
@@ -277,7 +279,6 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         check_whole("max_levels", self.max_levels)
         check_whole("coarse_bins", self.coarse_bins, low=2)
         check_whole("sample_rows", self.sample_rows)
-        check_whole("random_state", self.random_state, low=0)
         check_flag("numbers", self.numbers)
         check_flag("sparse_output", self.sparse_output)
         thread_count(self.n_jobs)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mbauc.basis.fourier import FourierMap
 from mbauc.checks import check_number
 from mbauc.features.column_units import ColumnUnits
 from mbauc.features.gamma import GammaChoice, choose_gamma, enough_rows, median_gamma
+from mbauc.features.numbers import validate_numbers
 from mbauc.rows.labels import find_classes, positive_rows
 from mbauc.runtime.seeds import generator
 
@@ -45,7 +46,7 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         ``True`` standardises each column; ``False`` divides all columns by one number, which is right for
         columns in the same unit, such as pixels, where columns of low variance matter little. ``"auto"`` tries
         both if gamma is selected; otherwise it is ``True``.
-    random_state : None, int, Generator or RandomState, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the frequencies, and of the rows used to select gamma.
 
     Attributes
@@ -101,7 +102,7 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         self.scale = scale
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> FourierFeatures:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Compute mean and scale of each column, and select gamma.
 
         Parameters
@@ -129,7 +130,7 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
         self.gamma_, self.scale_, self.choice_, self.columns_ = gamma, own, choice, columns
         return self
 
-    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> FourierFeatures:
+    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Update means and scales of the columns with a block of rows.
 
         The first block also determines ``gamma_`` and ``scale_``, which then stay fixed: it should have some
@@ -193,9 +194,7 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(f"scale must be True, False or 'auto', got {self.scale!r}.")
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
-        )
+        return validate_numbers(self, X, reset=reset, accept_sparse="csr", dtype="numeric")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

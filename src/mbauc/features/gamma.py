@@ -84,7 +84,7 @@ def median_gamma(X: Any, center: Array, unit: Array, random_state: Any = 0) -> f
         Rows; those that are compared are drawn from them. A missing value counts as the centre.
     center, unit : ndarray of shape (d,)
         As for :class:`~mbauc.basis.fourier.FourierMap`.
-    random_state : None, int, Generator or RandomState, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Of the rows that are drawn.
 
     Examples
@@ -143,7 +143,7 @@ def choose_gamma(
         Number of features for each candidate; fewer than for the final fit suffice.
     max_rows : int, default=6000
         Maximum number of rows in the sample.
-    random_state : None, int, Generator or RandomState, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the sample and of the frequencies.
 
     Returns

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from mbauc.basis.design import ColumnKind
 from mbauc.checks import abbreviate, list_some
 from mbauc.errors import Advice, LeftOutWarning
+from mbauc.features.numbers import validate_numbers
 from mbauc.readers.table.arrow import as_arrow_table, pyarrow
 from mbauc.readers.table.columns.plan import ColumnPlan, NoFeatureError
 from mbauc.readers.table.encoding import TableEncoding
@@ -216,12 +217,5 @@ def _tell_left_out(plan: ColumnPlan) -> str:
 
 
 def _validate(estimator: Any, X: Any, *, reset: bool) -> Array:
-    matrix = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=("csr", "csc"),
-        dtype=np.float64,
-        ensure_all_finite="allow-nan",
-    )
+    matrix = validate_numbers(estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype=np.float64)
     return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix)

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
-from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.checks import check_choice, check_number, check_share, check_whole
+from mbauc.defaults import FOLDS, SEED
 from mbauc.metrics.ranked import RankedScores
+from mbauc.runtime.seeds import generator
 
 Array = NDArray[np.float64]
 Kind = Literal["moments", "logistic", "isotonic"]
@@ -65,18 +67,18 @@ class Calibration:
             raise ValueError("knots must be finite and rise, in their scores and in their log-odds.")
         object.__setattr__(self, "knots", knots)
 
-    def log_odds(self, s: ArrayLike) -> Array:
+    def log_odds(self, scores: ArrayLike) -> Array:
         """Log-odds log(P(positive) / P(negative)) of scores."""
-        s = np.asarray(s, dtype=np.float64)
+        s = np.asarray(scores, dtype=np.float64)
         if not self.knots:
             return np.asarray(self.slope * s + self.offset)
-        scores, heights = np.array(self.knots).T
-        beyond = s - np.clip(s, scores[0], scores[-1])
-        return np.asarray(np.interp(s, scores, heights) + self.slope * beyond + self.offset)
+        knots, heights = np.array(self.knots).T
+        beyond = s - np.clip(s, knots[0], knots[-1])
+        return np.asarray(np.interp(s, knots, heights) + self.slope * beyond + self.offset)
 
-    def probability(self, s: ArrayLike) -> Array:
+    def probability(self, scores: ArrayLike) -> Array:
         """Probability of the positive class for scores."""
-        return np.asarray(expit(self.log_odds(s)))
+        return np.asarray(expit(self.log_odds(scores)))
 
     def with_share(self, share: float) -> Calibration:
         """Adjust the map to another base rate (prior shift).
@@ -88,7 +90,7 @@ class Calibration:
             raise ValueError(
                 "the calibration has no share of positives to correct from; calibrate on labelled rows first."
             )
-        check_number("share", share, low=0.0, high=1.0, open_low=True, open_high=True)
+        check_share("share", share)
         moved = float(logit(share) - logit(self.share))
         return replace(self, offset=self.offset + moved, share=float(share))
 
@@ -115,12 +117,12 @@ class CalibrationChoice(NamedTuple):
 
 
 def fit_calibration(
-    y: ArrayLike,
-    s: ArrayLike,
-    weight: ArrayLike | None = None,
-    folds: int = 5,
-    seed: int = 0,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
+    folds: int = FOLDS,
+    random_state: Any = SEED,
     current: Calibration | None = None,
 ) -> Calibration:
     """Select and fit a calibration map from scores to probabilities, ``O(n log n)``.
@@ -130,15 +132,15 @@ def fit_calibration(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Two-valued labels of held-out rows; the larger is positive.
-    s : array-like of shape (n,)
+    y_score : array-like of shape (n,)
         Finite scores.
-    weight : array-like of shape (n,), optional
+    sample_weight : array-like of shape (n,), optional
         Row weights as frequencies: weight 3 counts as three equal rows.
     folds : int, default=5
         Number of cross-validation folds, at least 2; fewer are used if a class has fewer rows.
-    seed : int, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the folds.
     current : Calibration, optional
         The map in use, which is not refitted.
@@ -159,28 +161,35 @@ def fit_calibration(
     >>> found.kind, round(found.slope, 1), round(found.offset, 1)
     ('logistic', 2.0, -3.0)
     """
-    return choose_calibration(y, s, weight, folds, seed, current=current).calibration
+    return choose_calibration(
+        y_true,
+        y_score,
+        sample_weight=sample_weight,
+        folds=folds,
+        random_state=random_state,
+        current=current,
+    ).calibration
 
 
 def choose_calibration(
-    y: ArrayLike,
-    s: ArrayLike,
-    weight: ArrayLike | None = None,
-    folds: int = 5,
-    seed: int = 0,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
+    folds: int = FOLDS,
+    random_state: Any = SEED,
     current: Calibration | None = None,
 ) -> CalibrationChoice:
     """:func:`fit_calibration`, with what the choice rests on."""
     check_whole("folds", folds, low=2)
-    ranked = RankedScores.validate(y, s, weight, s_name="s", finite=True)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight, finite=True)
     used = ranked if ranked.weight is None else ranked.take(ranked.weight > 0)
     least = int(min(used.positive.sum(), (~used.positive).sum()))
     if least < 2:
         raise ValueError("a calibration needs two rows of each class at least. Give more labelled rows.")
     fits: dict[str, Any] = {} if current is None else {"current": lambda _: current}
     fits |= {"logistic": fit_logistic, "isotonic": _fit_isotonic}
-    fold = _draw_folds(ranked.positive, min(folds, least), seed)
+    fold = _draw_folds(ranked.positive, min(folds, least), random_state)
     held_out = {name: np.empty(ranked.values.size) for name in fits}
     for own in (fold == k for k in range(min(folds, least))):
         training = ranked.take(~own & (ranked.weights > 0))
@@ -199,9 +208,9 @@ def choose_calibration(
     return CalibrationChoice(fits[chosen](used), means, held_out[chosen], reason)
 
 
-def _draw_folds(positive: NDArray[np.bool_], folds: int, seed: int) -> NDArray[np.intp]:
+def _draw_folds(positive: NDArray[np.bool_], folds: int, random_state: Any) -> NDArray[np.intp]:
     """A fold for each row, at random, with as many rows of a class in each as can be."""
-    rng, fold = np.random.default_rng(seed), np.empty(positive.size, dtype=np.intp)
+    rng, fold = generator(random_state), np.empty(positive.size, dtype=np.intp)
     for own in (positive, ~positive):
         fold[own] = rng.permutation(np.arange(np.count_nonzero(own)) % folds)
     return fold

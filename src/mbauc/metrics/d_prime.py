@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from mbauc.metrics.ranked import RankedScores
 
 
-def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def d_prime(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Sensitivity index d′: difference of the class means of the score over the root of the mean variance.
 
     For normal scores of equal variance AUC = Φ(d′/√2). Unlike AUC it is not invariant to increasing
@@ -16,7 +16,7 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
 
     Parameters
     ----------
-    y, s, sample_weight
+    y_true, y_score, sample_weight
         As for :func:`roc_auc`; scores must be finite.
 
     Returns
@@ -31,7 +31,7 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> round(d_prime(y, np.random.default_rng(0).standard_normal(10_000) + 2 * y), 2)
     2.03
     """
-    ranked = RankedScores.validate(y, s, sample_weight, finite=True)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight, finite=True)
     values = ranked.values
     # in units of the largest distance from the first score, so that no scale or offset is too large or small
     apart = values / 2 - values[0] / 2

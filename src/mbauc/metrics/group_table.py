@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.checks import check_choice, check_whole
+from mbauc.checks import check_choice, check_share, check_whole
 from mbauc.losses import PairWeights
 from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups, warn_of_one_class_groups
 from mbauc.metrics.intervals.delong import auc_interval
-from mbauc.metrics.intervals.sample_design import check_confidence, frequency_design
+from mbauc.metrics.intervals.sample_design import frequency_design
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.groups import check_groups
 
@@ -92,11 +92,11 @@ def bin_groups(found: GroupedAuc) -> GroupBins:
 
 
 def group_table(
-    y: ArrayLike,
-    s: ArrayLike,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     groups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     sort: str = "lost",
     most: int = MOST,
     confidence: float = 0.95,
@@ -107,7 +107,7 @@ def group_table(
 
     Parameters
     ----------
-    y, s, groups, sample_weight
+    y_true, y_score, groups, sample_weight
         As for :func:`grouped_roc_auc`.
     sort : {"lost", "pairs", "auc"}, default="lost"
         Order of the groups: most misranked pairs, most pairs, or lowest AUC first.
@@ -137,8 +137,8 @@ def group_table(
     """
     check_choice("sort", sort, ORDERS)
     check_whole("most", most)
-    check_confidence(confidence)
-    ranked = RankedScores.validate(y, s, sample_weight)
+    check_share("confidence", confidence)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight)
     labels = check_groups(groups, ranked.values.size)
     pairs = pairs_within_groups(ranked, labels)
     warn_of_one_class_groups(pairs)

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.checks import check_flag
+from mbauc.checks import check_flag, check_share
 from mbauc.errors import FewRowsWarning, OneClassGroupsWarning
 from mbauc.losses import PairWeights
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, interval_ends
-from mbauc.metrics.intervals.sample_design import check_confidence, effective_size, enough_rows
+from mbauc.metrics.intervals.sample_design import effective_size, enough_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.groups import check_groups
 from mbauc.runtime.warn import warn
@@ -23,11 +23,11 @@ FEW_GROUPS = 10
 
 
 def grouped_roc_auc(
-    y: ArrayLike,
-    s: ArrayLike,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     groups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     equal_groups: bool = False,
 ) -> float:
     """AUC within groups: the share of correctly ranked pairs among pairs of rows of the same group.
@@ -37,7 +37,7 @@ def grouped_roc_auc(
 
     Parameters
     ----------
-    y, s
+    y_true, y_score
         As for :func:`roc_auc`.
     groups : array-like of shape (n,)
         Group of each row: numbers or strings.
@@ -64,15 +64,15 @@ def grouped_roc_auc(
     >>> grouped_roc_auc(y, s, day, equal_groups=True)
     0.75
     """
-    return GroupedAuc.validate(y, s, groups, sample_weight, equal_groups=equal_groups).auc
+    return GroupedAuc.validate(y_true, y_score, groups, sample_weight, equal_groups=equal_groups).auc
 
 
 def grouped_roc_auc_interval(
-    y: ArrayLike,
-    s: ArrayLike,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     groups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     equal_groups: bool = False,
     confidence: float = 0.95,
     scale: Scale = "logit",
@@ -91,7 +91,7 @@ def grouped_roc_auc_interval(
 
     Parameters
     ----------
-    y, s, groups, sample_weight, equal_groups
+    y_true, y_score, groups, sample_weight, equal_groups
         As for :func:`grouped_roc_auc`. The meaning of weights does not matter, because the variance is
         estimated between groups.
     confidence : float, default=0.95
@@ -127,9 +127,9 @@ def grouped_roc_auc_interval(
     >>> print(grouped_roc_auc_interval(y, s, user))
     0.7586 (95% interval 0.7333 to 0.7822)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_scale(scale)
-    found = GroupedAuc.validate(y, s, groups, sample_weight, equal_groups=equal_groups)
+    found = GroupedAuc.validate(y_true, y_score, groups, sample_weight, equal_groups=equal_groups)
     interval = found.interval(confidence, scale)
     warn_of_few_groups(found.effective_groups, interval.auc)
     return interval

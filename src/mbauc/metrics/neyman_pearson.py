@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincc
 from scipy.stats import binom
 
-from mbauc.checks import check_number, check_whole
+from mbauc.checks import check_share, check_whole
 from mbauc.metrics.curves import roc_curve
 from mbauc.metrics.intervals.binomial import clopper_pearson, upper_limit
 from mbauc.metrics.ranked import RankedScores
@@ -43,11 +43,7 @@ _POINTS = 1000
 
 def check_promise(alpha: Any, delta: Any) -> tuple[float, float]:
     """Both as floats; raises unless they lie strictly between 0 and 1."""
-    return _check_rate("alpha", alpha), _check_rate("delta", delta)
-
-
-def _check_rate(name: str, value: Any) -> float:
-    return check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
+    return check_share("alpha", alpha), check_share("delta", delta)
 
 
 def negatives_needed(alpha: float, delta: float) -> int:
@@ -67,8 +63,8 @@ def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
 
     ``P(Binomial(n, 1 - alpha) ≥ k)``; attained by continuous scores.
     """
-    rank = np.asarray(k)
-    return betaincc(n - rank + 1, rank, float(alpha))
+    alpha, rank = check_share("alpha", alpha), np.asarray(k)
+    return betaincc(n - rank + 1, rank, alpha)
 
 
 def threshold_rank(n: int, alpha: float, delta: float) -> int:
@@ -121,7 +117,7 @@ class FalseAlarmThreshold:
 
 
 def false_alarm_threshold(
-    negative_scores: ArrayLike, alpha: float = 0.05, delta: float = 0.05
+    negative_scores: ArrayLike, *, alpha: float = 0.05, delta: float = 0.05
 ) -> FalseAlarmThreshold:
     """Lowest threshold whose false-positive rate is at most alpha with probability at least 1 - delta.
 
@@ -189,7 +185,7 @@ class NpBand:
     delta: float
 
 
-def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
+def np_roc_band(y_true: ArrayLike, y_score: ArrayLike, *, delta: float = 0.05) -> NpBand:
     """Neyman–Pearson band of the ROC curve: true-positive rates at guaranteed false-positive rates.
 
     At each threshold (a score of a negative row) the abscissa is the upper limit of the false-positive rate
@@ -199,7 +195,7 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
 
     Parameters
     ----------
-    y, s : array-like of shape (n,)
+    y_true, y_score : array-like of shape (n,)
         Labels and scores of held-out rows.
     delta : float, default=0.05
         Probability that each limit is exceeded.
@@ -208,8 +204,8 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
     -------
     NpBand
     """
-    delta = _check_rate("delta", delta)
-    ranked = RankedScores.validate(y, s)
+    delta = check_share("delta", delta)
+    ranked = RankedScores.validate(y_true, y_score)
     minus = ranked.minus.values
     n = minus.size
     near_the_end = n + 1 - np.geomspace(1, n, min(n, _POINTS // 2))
@@ -255,7 +251,7 @@ class DetectionInterval:
 
 
 def detection_interval(
-    y: ArrayLike, s: ArrayLike, false_alarm: float, confidence: float = 0.95
+    y_true: ArrayLike, y_score: ArrayLike, false_alarm: float, *, confidence: float = 0.95
 ) -> DetectionInterval:
     """True-positive rate P_D at a fixed false-positive rate P_F, with a distribution-free interval.
 
@@ -267,7 +263,7 @@ def detection_interval(
 
     Parameters
     ----------
-    y, s : array-like of shape (n,)
+    y_true, y_score : array-like of shape (n,)
         Labels and scores of held-out rows.
     false_alarm : float
         False-positive rate P_F, strictly between 0 and 1.
@@ -286,8 +282,8 @@ def detection_interval(
     >>> print(detection_interval(y, rng.standard_normal(10_000) + 2 * y, false_alarm=0.01))
     P_D 0.4030 at P_F 0.01 (95% interval 0.3407 to 0.4608)
     """
-    false_alarm, confidence = _check_rate("false_alarm", false_alarm), _check_rate("confidence", confidence)
-    return detection_at(RankedScores.validate(y, s), false_alarm, confidence)
+    false_alarm, confidence = check_share("false_alarm", false_alarm), check_share("confidence", confidence)
+    return detection_at(RankedScores.validate(y_true, y_score), false_alarm, confidence)
 
 
 def detection_at(ranked: RankedScores, false_alarm: float, confidence: float) -> DetectionInterval:

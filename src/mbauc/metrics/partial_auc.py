@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.checks import check_flag, check_number
+from mbauc.checks import check_flag, check_number, check_share
 from mbauc.losses import Region
 from mbauc.metrics.curves import roc_curve
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, covariance_of_means, interval_ends
-from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
+from mbauc.metrics.intervals.sample_design import Weights, validate_design, warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.region_area import RegionSize, area_of_curve
 from mbauc.metrics.roc_auc import placements
 
 
 def partial_roc_auc(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     max_fpr: float = 1.0,
     min_tpr: float = 0.0,
     standardized: bool = True,
@@ -33,7 +33,7 @@ def partial_roc_auc(
 
     Parameters
     ----------
-    y, s, sample_weight
+    y_true, y_score, sample_weight
         As for :func:`roc_auc`.
     max_fpr : float, default=1.0
         Upper limit of the false-positive rate, in (0, 1].
@@ -64,15 +64,15 @@ def partial_roc_auc(
     0.5957
     """
     region = _validate_region(max_fpr, min_tpr, standardized)
-    area = partial_area(RankedScores.validate(y, s, sample_weight), region)
+    area = partial_area(RankedScores.validate(y_true, y_score, sample_weight), region)
     return RegionSize.of(region).standardize(area) if standardized else area
 
 
 def partial_roc_auc_interval(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     max_fpr: float = 1.0,
     min_tpr: float = 0.0,
     standardized: bool = True,
@@ -91,7 +91,7 @@ def partial_roc_auc_interval(
 
     Parameters
     ----------
-    y, s, sample_weight, max_fpr, min_tpr, standardized
+    y_true, y_score, sample_weight, max_fpr, min_tpr, standardized
         As for :func:`partial_roc_auc`, whose value is the ``auc`` of the result.
     weights, clusters, confidence
         As for :func:`roc_auc_interval`.
@@ -121,9 +121,9 @@ def partial_roc_auc_interval(
     0.6021 (95% interval 0.5895 to 0.6156)
     """
     region = _validate_region(max_fpr, min_tpr, standardized)
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_scale(scale)
-    ranked = RankedScores.validate(y, s, sample_weight)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight)
     design = validate_design(ranked, weights, clusters)
     curve = roc_curve(ranked, max_fpr=max_fpr)
     area, size = area_of_curve(curve, region), RegionSize.of(region)

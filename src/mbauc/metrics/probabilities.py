@@ -20,7 +20,9 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _SUM_TOLERANCE = 1e-6
 
 
-def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def normalized_entropy(
+    y_true: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Normalised entropy: log-loss divided by the entropy of the base rate, ``O(n)``.
 
     Predicting the base rate gives 1, perfect predictions give 0. Unlike the log-loss it is comparable between
@@ -28,9 +30,9 @@ def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Two-valued labels; the larger is positive.
-    p : array-like of shape (n,) or (n, 2)
+    y_prob : array-like of shape (n,) or (n, 2)
         Probability of the positive class, or the output of ``predict_proba``, whose second column is used.
     sample_weight : array-like of shape (n,), optional
         Weight of each row.
@@ -50,7 +52,7 @@ def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     >>> normalized_entropy([0, 0, 0, 1], [0.25, 0.25, 0.25, 0.25])
     1.0
     """
-    ranked = _validate(y, p, sample_weight)
+    ranked = _validate(y_true, y_prob, sample_weight)
     positive, weight = ranked.positive, ranked.weight
     rate = float(np.average(positive, weights=weight))
     if rate in (0.0, 1.0):
@@ -64,10 +66,10 @@ def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
 
 
 def calibration_error(
-    y: ArrayLike,
-    p: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     bins: int = 15,
     strategy: Literal["quantile", "uniform"] = "quantile",
     norm: Literal["l1", "l2", "max"] = "l1",
@@ -80,7 +82,7 @@ def calibration_error(
 
     Parameters
     ----------
-    y, p, sample_weight
+    y_true, y_prob, sample_weight
         As for :func:`normalized_entropy`; a single class is allowed if labels are 0/1, ±1 or boolean.
     bins : int, default=15
         Number of bins, at least 1.
@@ -108,7 +110,7 @@ def calibration_error(
     check_whole("bins", bins)
     check_choice("strategy", strategy, ("quantile", "uniform"))
     check_choice("norm", norm, ("l1", "l2", "max"))
-    ranked = _validate(y, p, sample_weight)
+    ranked = _validate(y_true, y_prob, sample_weight)
     if strategy == "uniform":
         size, predicted, hits = _bins(ranked, np.linspace(0.0, 1.0, bins + 1)[1:-1], "right")
     else:
@@ -190,24 +192,27 @@ def check_probabilities(values: Array, name: str) -> None:
         )
 
 
-def _validate(y: Any, p: Any, sample_weight: Any) -> RankedScores:
+def _validate(y_true: Any, y_prob: Any, sample_weight: Any) -> RankedScores:
     """Probabilities of the positive class from what a caller passed, or an error that names what is wrong."""
     try:
-        values = np.asarray(p, dtype=np.float64)
+        values = np.asarray(y_prob, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("p must hold numbers: the probability of the positive class for each row.") from None
+        raise ValueError(
+            "y_prob must hold numbers: the probability of the positive class for each row."
+        ) from None
     if values.ndim != 1 and not (values.ndim == 2 and values.shape[1] == 2):
         raise ValueError(
-            f"p must have shape (n,), or (n, 2) as predict_proba gives it, got shape {values.shape}."
+            f"y_prob must have shape (n,), or (n, 2) as predict_proba gives it, got shape {values.shape}."
         )
-    check_probabilities(values, "p")
+    check_probabilities(values, "y_prob")
     if values.ndim == 2:
         off = np.abs(values.sum(axis=1) - 1.0) > _SUM_TOLERANCE
         if off.any():
             row = int(np.argmax(off))
+            first, second = values[row]
             raise ValueError(
-                f"p has {values[row, 0]} and {values[row, 1]} at row {row:,}; both probabilities of a row must "
-                "add up to 1. Pass the column of the positive class alone if they are not of the same model."
+                f"y_prob has {first} and {second} at row {row:,}; both probabilities of a row must add up to "
+                "1. Pass the column of the positive class alone if they are not of the same model."
             )
         values = values[:, 1]
-    return RankedScores.validate(y, values, sample_weight, s_name="p", both_classes=False)
+    return RankedScores.validate(y_true, values, sample_weight, s_name="y_prob", both_classes=False)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.checks import check_share
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, interval_ends
-from mbauc.metrics.intervals.sample_design import check_confidence, warn_of_few_rows
+from mbauc.metrics.intervals.sample_design import warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
@@ -108,7 +109,7 @@ class RankSums:
 
     def interval(self, confidence: float, scale: Scale) -> AucInterval:
         """As :func:`mbauc.metrics.roc_auc_interval` of all scores gives it; weights are frequencies."""
-        check_confidence(confidence)
+        check_share("confidence", confidence)
         check_scale(scale)
         auc, stderr = self.auc, float(np.sqrt(self.variance))
         warn_of_few_rows((self.plus, self.minus), auc)

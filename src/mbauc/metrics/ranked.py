@@ -107,8 +107,8 @@ class RankedScores:
         s: Any,
         sample_weight: Any = None,
         *,
-        y_name: str = "y",
-        s_name: str | None = None,
+        y_name: str = "y_true",
+        s_name: str | None = "y_score",
         classes: Any = None,
         both_classes: bool = True,
         pos_label: Any = None,
@@ -121,7 +121,7 @@ class RankedScores:
         y, s, sample_weight
             Labels, scores and, if any, weights: one of each for every row.
         y_name, s_name : str
-            How the caller's arguments are called; scores without a name are "scores".
+            How the caller's arguments are called; None for scores that are none of them.
         classes : sequence of two labels, optional
             Both labels, where one of them may be missing.
         both_classes : bool, default=True
@@ -132,8 +132,8 @@ class RankedScores:
             Whether infinite scores are refused, as NaN always is.
         """
         values = score_vector(s, s_name).astype(np.float64, copy=False)
-        known = find_classes(y) if both_classes and classes is None else classes
-        positive = positive_rows(y, known)
+        known = find_classes(y, y_name) if both_classes and classes is None else classes
+        positive = positive_rows(y, known, y_name)
         check_lengths(positive.size, values.size, y_name, s_name)
         check_values(values, s_name, finite=finite)
         if known is not None:
@@ -265,7 +265,7 @@ def score_vector(s: Any, name: str | None = None) -> NDArray[Any]:
         raise ValueError(f"{name} must hold numbers, one for each row, got dtype {values.dtype}.") from None
 
 
-def check_lengths(labels: int, scores: int, y_name: str = "y", s_name: str | None = None) -> None:
+def check_lengths(labels: int, scores: int, y_name: str, s_name: str | None) -> None:
     """A label for each score, or an error that says how many there are of both."""
     if labels != scores:
         there = "there are" if s_name is None else s_name

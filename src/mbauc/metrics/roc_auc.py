@@ -24,16 +24,16 @@ _MANY = 20_000
 _NEGLIGIBLE = 1e-7
 
 
-def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Area under the ROC curve: the share of pairs in which the positive row has the higher score (Eq. 5).
 
     Ties count one half. ``O(n log n)``: the classes are sorted separately and then merged.
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Two-valued labels; the larger is positive.
-    s : array-like of shape (n,)
+    y_score : array-like of shape (n,)
         Scores.
     sample_weight : array-like of shape (n,), optional
         Weight of each row; the weight of a pair is the product of the weights of its rows.
@@ -43,7 +43,7 @@ def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    return auc(RankedScores.validate(y, s, sample_weight))
+    return auc(RankedScores.validate(y_true, y_score, sample_weight))
 
 
 def auc(ranked: RankedScores) -> float:

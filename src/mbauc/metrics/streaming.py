@@ -106,14 +106,14 @@ class StreamingAUC:
 
     # -- taking in rows ------------------------------------------------------------------------------
 
-    def update(self, y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def update(self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Add a block of rows.
 
         Parameters
         ----------
-        y : array-like of shape (n,)
+        y_true : array-like of shape (n,)
             Labels. A block may hold one class only, or no rows.
-        s : array-like of shape (n,)
+        y_score : array-like of shape (n,)
             Scores; infinite ones are allowed, NaN is not.
         sample_weight : array-like of shape (n,), optional
             Weight of each row; the weight of a pair is the product of the weights of its rows.
@@ -123,19 +123,19 @@ class StreamingAUC:
         StreamingAUC
             The object itself. If the block is invalid, it is not counted at all.
         """
-        values = score_vector(s)  # blocks of it become float64 one at a time
-        given = np.asarray(y)
-        check_lengths(given.shape[0] if given.ndim else 1, values.size)
+        values = score_vector(y_score, "y_score")  # blocks of it become float64 one at a time
+        given = np.asarray(y_true)
+        check_lengths(given.shape[0] if given.ndim else 1, values.size, "y_true", "y_score")
         weight = _block_weights(sample_weight, values.size)
         if values.size == 0:
             return self
-        positive = positive_rows(given, self._classes)
+        positive = positive_rows(given, self._classes, "y_true")
         labels = _merge_labels(self._labels, _labels_of(given.ravel(), positive))
         state = self._state
         for start in range(0, values.size, _BLOCK):
             rows = slice(start, start + _BLOCK)
             block = np.asarray(values[rows], dtype=np.float64)
-            check_values(block, first=start)
+            check_values(block, "y_score", first=start)
             part = count_scores(block, positive[rows], None if weight is None else weight[rows], state.shift)
             state = coarsen_to_fit(merge_states(state, part), self._memory)
         self._labels, self._state = labels, state

@@ -215,13 +215,13 @@ class RankerModel:
         """Divisors of the numeric columns, and whether they are standard deviations."""
         return self.layout.scales() if self.terms is None else (np.ones(self.n_features), False)
 
-    def probability(self, s: Array) -> Array:
+    def probability(self, scores: Array) -> Array:
         """Probability of the positive class for scores."""
-        return self.scorer.probability(s)
+        return self.scorer.probability(scores)
 
-    def label(self, s: Array) -> NDArray[Any]:
+    def label(self, scores: Array) -> NDArray[Any]:
         """Predicted labels for scores: positive above :attr:`cut`."""
-        return self.scorer.predict(s, self.cut)
+        return self.scorer.predict(scores, self.cut)
 
     def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores, weights and groups of the blocks of a source."""

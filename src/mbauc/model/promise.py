@@ -45,6 +45,6 @@ def find_promise(tested: Tested, false_alarm: float, confidence: float) -> Promi
                 command="Raise --false-alarm, lower --confidence, or give more rows.",
             )
         )
-    found = false_alarm_threshold(negative, false_alarm, 1 - confidence)
+    found = false_alarm_threshold(negative, alpha=false_alarm, delta=1 - confidence)
     cut = clear_cut(found.threshold, tested.s)
     return Promise(Threshold(cut, false_alarm, confidence, found.n_negatives), found.violation_probability)

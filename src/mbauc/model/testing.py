@@ -83,7 +83,7 @@ class Tested:
             return roc_auc_interval(
                 self.y,
                 self.s,
-                self.weight,
+                sample_weight=self.weight,
                 weights=None if self.weight is None else "frequency",
                 clusters=self.clusters if self.weight is None else None,
                 confidence=confidence,

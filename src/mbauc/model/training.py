@@ -248,7 +248,7 @@ def train(
     }
     if training.calibrate and not seen and min(positives, negatives) >= _TO_CALIBRATE:
         current = model.current_calibration
-        calibration = fit_calibration(tested.y, tested.s, tested.weight, current=current)
+        calibration = fit_calibration(tested.y, tested.s, sample_weight=tested.weight, current=current)
         model = model.with_calibration(calibration)
     return model, tested
 

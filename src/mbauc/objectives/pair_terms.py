@@ -50,7 +50,7 @@ class PairTerms:
                 f"a loss over pairs needs one score a row, got scores of shape {np.shape(rows.scores)}; "
                 "train with two classes and one output."
             )
-        ranked = RankedScores.validate(rows.y, rows.scores, rows.weight, finite=True)
+        ranked = RankedScores.validate(rows.y, rows.scores, rows.weight, y_name="y", s_name=None, finite=True)
         groups = self._groups(ranked.values.size, rows.group_sizes)
         if self.equal_groups and groups is None:
             raise ValueError("equal_groups=True needs groups, and neither the data nor the objective has any.")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.basis.reduction import Reduction
+from mbauc.checks import check_number, check_whole
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
 from mbauc.pairs.moment_file import decode_moments, encode_moments, read_moments, write_moments
@@ -68,8 +69,7 @@ class PairMoments(ScorerStatistics):
 
     def __init__(self, n_features: int) -> None:
         """Moments of no rows at all; adding them to others changes nothing."""
-        if n_features < 1:
-            raise ValueError(f"n_features must be at least 1, got {n_features}.")
+        check_whole("n_features", n_features)
         object.__setattr__(self, "sums", MomentSums(ClassMoments.empty(n_features)))
 
     @classmethod
@@ -382,8 +382,7 @@ class PairMoments(ScorerStatistics):
         μ and Σ do not change; rows added later have more weight. In a closed set, the weight of each pair is
         multiplied once.
         """
-        if not 0.0 < factor <= 1.0:
-            raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
+        check_number("factor", factor, low=0.0, high=1.0, open_low=True)
         pairs = self.sums.pairs
         pairs = pairs and pairs.decay(pairs.differences.decay_share(factor))
         return self.from_sums(MomentSums(self.sums.classes.decay(factor), pairs, self.sums.sampled))

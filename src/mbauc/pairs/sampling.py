@@ -55,7 +55,7 @@ def sample_pairs(
         A row is drawn with probability proportional to its weight, so that pair (i, j) has weight wᵢ wⱼ.
     classes
         As for :meth:`PairMoments.from_arrays`.
-    random_state : None, int, numpy Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed of the draw; the same seed gives bit-identical results.
     n_jobs
         As for :meth:`PairMoments.from_arrays`.

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import ndtri
 
-from mbauc.checks import check_whole
+from mbauc.checks import check_share, check_whole
 from mbauc.estimators.additive.terms import Curve, Level
 from mbauc.estimators.additive.value_axis import squeeze_width
-from mbauc.plots.display import Display, inner_share, options_of, percent
+from mbauc.plots.display import Display, options_of, percent
 from mbauc.plots.figure import axes_or_new
 from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, term_name, terms_of
 
@@ -108,7 +108,7 @@ class CurveDisplay(Display):
             Passed to matplotlib's ``plot`` (line) or ``barh`` (bars).
         """
         check_whole("top", top)
-        width = float(ndtri((1 + inner_share("confidence", confidence)) / 2))
+        width = float(ndtri((1 + check_share("confidence", confidence)) / 2))
         self.line_ = self.band_ = self.bars_ = self.whiskers_ = self.missing_ = None
         label = self._label(name)
         if self.curve.kind == "category":

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.checks import check_choice, check_number
+from mbauc.checks import check_choice
 from mbauc.metrics.ranked import RankedScores, label_place
 from mbauc.plots.figure import encode_png, rates_grid
 
@@ -132,7 +132,7 @@ class ScoreDisplay(Display):
         options: dict[str, Any],
     ) -> Self:
         ranked = RankedScores.validate(
-            y_true, scores, sample_weight, y_name="y_true", s_name=s_name, pos_label=pos_label, finite=True
+            y_true, scores, sample_weight, s_name=s_name, pos_label=pos_label, finite=True
         )
         own = inspect.signature(cls.measure).parameters
         settings = {key: value for key, value in options.items() if key in own}
@@ -230,11 +230,6 @@ def with_label(text: str, pos_label: Any) -> str:
 def percent(share: float) -> str:
     """0.995 as 99.5%."""
     return f"{100 * share:.6g}%"
-
-
-def inner_share(name: str, value: Any) -> float:
-    """A number between 0 and 1, neither of them, or an error that names the argument."""
-    return check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
 
 
 def curve_points(**parts: Any) -> list[Array]:

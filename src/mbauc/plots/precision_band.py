@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.checks import check_share
 from mbauc.metrics.curves import average_precision, roc_curve
 from mbauc.metrics.intervals.binomial import clopper_pearson
 from mbauc.metrics.ranked import RankedScores
@@ -16,7 +17,6 @@ from mbauc.plots.display import (
     ScoreDisplay,
     band_ends,
     curve_points,
-    inner_share,
     percent,
     with_label,
 )
@@ -87,7 +87,7 @@ class PrecisionBandDisplay(ScoreDisplay):
     @classmethod
     def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
         """Compute the display without drawing it; ``confidence`` is that of the intervals."""
-        confidence = inner_share("confidence", confidence)
+        confidence = check_share("confidence", confidence)
         curve = roc_curve(ranked, spread_thresholds(ranked)).with_alarms()
         low, high = clopper_pearson(curve.found, curve.alarms, confidence)
         return cls(

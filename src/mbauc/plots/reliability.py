@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.checks import check_share
 from mbauc.metrics.probabilities import Reliability, check_probabilities, reliability
 from mbauc.metrics.ranked import RankedScores
-from mbauc.plots.display import PLAIN_LINE, ScoreDisplay, inner_share, options_of, percent, with_label
+from mbauc.plots.display import PLAIN_LINE, ScoreDisplay, options_of, percent, with_label
 from mbauc.plots.figure import axes_or_new
 
 #: What zero is on a logarithmic axis: below all that is shown.
@@ -66,7 +67,7 @@ class ReliabilityDisplay(ScoreDisplay):
     @classmethod
     def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
         """Compute the display without drawing it; ``confidence`` is that of the intervals."""
-        confidence = inner_share("confidence", confidence)
+        confidence = check_share("confidence", confidence)
         check_probabilities(ranked.values, "y_prob")
         return cls(reliability(ranked, confidence), confidence=confidence, name=name)
 

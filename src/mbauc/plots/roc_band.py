@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.checks import check_choice
+from mbauc.checks import check_choice, check_share
 from mbauc.metrics.curves import roc_curve
 from mbauc.metrics.intervals.binomial import clopper_pearson
 from mbauc.metrics.intervals.delong import AucInterval, auc_interval
@@ -22,7 +22,6 @@ from mbauc.plots.display import (
     ScoreDisplay,
     band_ends,
     curve_points,
-    inner_share,
     percent,
     with_label,
 )
@@ -139,8 +138,8 @@ class RocBandDisplay(ScoreDisplay):
         FewRowsWarning
             If a class has few rows for this AUC: its interval tends to be too narrow.
         """
-        confidence = inner_share("confidence", confidence)
-        rates = [inner_share("at", rate) for rate in at]
+        confidence = check_share("confidence", confidence)
+        rates = [check_share("at", rate) for rate in at]
         if rates and ranked.weight is not None:
             raise ValueError("at needs rows that count one each; leave sample_weight out, or at.")
         curve = roc_curve(ranked, spread_thresholds(ranked))
@@ -152,7 +151,7 @@ class RocBandDisplay(ScoreDisplay):
             warn_of_few_rows(design.effective_sizes, interval.auc, design.kinds)
         band = None
         if delta is not None:
-            band = promise_band(ranked, curve.threshold[::-1], inner_share("delta", delta))
+            band = promise_band(ranked, curve.threshold[::-1], check_share("delta", delta))
         return cls(
             false_alarm=curve.false_alarm,
             detection=curve.detection,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.checks import abbreviate, check_number
+from mbauc.checks import abbreviate, check_flag, check_number, check_share
 from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import NotTestedWarning
+from mbauc.estimators.additive.classifier import check_search
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.estimators.scorer import LinearScorer
@@ -33,7 +34,7 @@ from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
 from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
-from mbauc.readers.table.columns.plan import ColumnPlan
+from mbauc.readers.table.columns.plan import ColumnPlan, check_types
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.report.terms_section import model_terms
@@ -234,7 +235,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             cluster=cluster,
             types={name: kind for name, kind in table.types.items() if name not in (group, cluster)}
             | dict(self.types or {}),
-            ignore=self.ignore or (),
+            ignore=() if self.ignore is None else self.ignore,
             on_error=self.on_error,
             encode="codes",
             verbose=bool(self.verbose),
@@ -264,23 +265,19 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         for name, column in columns.items():
             if column is not None and not isinstance(column, str):
                 raise ValueError(f"{name} must be the name of a column of X, got {abbreviate(column)}.")
-        if not isinstance(self.refit, bool | np.bool_):
-            raise ValueError(f"refit must be True or False, got {abbreviate(self.refit)}.")
-        if self.types is not None and not isinstance(self.types, Mapping):
-            raise ValueError(
-                f"types must be a dict such as {{'zip': 'category'}}, got {abbreviate(self.types)}."
-            )
+        check_search(self)
+        check_flag("refit", self.refit)
+        check_types(self.types)
         if self.false_alarm is not None:
-            limits: dict[str, Any] = {"low": 0.0, "high": 1.0, "open_low": True, "open_high": True}
-            check_number("false_alarm", self.false_alarm, **limits)
-            check_number("confidence", self.confidence, **limits)
+            check_share("false_alarm", self.false_alarm)
+        check_share("confidence", self.confidence)
 
     def _training(
         self, source: TableSource, time: str | None, cluster: str | None, memory: Any, checkpoint: Any
     ) -> Training:
         seed = integer_seed(self.random_state)
-        interactions = self.interactions
-        if interactions is not None and not isinstance(interactions, int | np.integer):
+        interactions: Any = self.interactions
+        if isinstance(interactions, Iterable) and not isinstance(interactions, str):
             interactions = [tuple(pair) for pair in interactions]
         settings = {
             "features": self.features,
@@ -357,8 +354,12 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), negative first."""
         scores = self.decision_function(X)
-        p = self.model_.probability(scores)
-        return np.column_stack([1.0 - p, p])
+        return self.model_.scorer.probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of :meth:`predict_proba`, without overflow."""
+        scores = self.decision_function(X)
+        return self.model_.scorer.log_probabilities(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted labels: positive above the threshold, that of ``false_alarm`` or at probability ½."""
@@ -442,7 +443,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         page = report_html(
             labels,
             scores,
-            weight,
+            sample_weight=weight,
             model=self.model_,
             groups=groups,
             group_name=self.model_.group or "group",
@@ -476,7 +477,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         save_model(self.model_, path)
 
     @classmethod
-    def of(cls, model: RankerModel) -> TableRanker:
+    def of(cls, model: RankerModel) -> Self:
         """Build a fitted ranker from a model, such as one of a file; without ``plan_`` and ``tested_``."""
         known = set(cls().get_params()) - {"types", "ignore", "positive"}
         ranker = cls(**{name: value for name, value in model.settings.items() if name in known})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Facts = list[tuple[str, str]]
 
 
-def read_labels(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
+def read_labels(y_true: Any, positive: Any = None) -> tuple[NDArray[np.bool_], tuple[Any, Any]]:
     """Which rows are positive, and what both classes are called, the negative one first.
 
     Without ``positive`` there are two labels, of which the larger is positive, or 0 and 1, one of which may be
@@ -35,19 +35,20 @@ def read_labels(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], tuple[
     >>> read_labels(["good", "bad", "good"], "bad")
     (array([False,  True, False]), ('good', 'bad'))
     """
-    labels = as_labels(y)
+    labels = as_labels(y_true, "y_true")
     if positive is not None:
         mask = np.asarray(labels == positive)
         if mask.shape != labels.shape or not mask.any():
             seen = ", ".join(map(repr, distinct_labels(labels)[:5].tolist()))
             raise ValueError(
-                f"y never has the label {positive!r}; its labels are {seen}. " + Advice("Check {positive}.")
+                f"y_true never has the label {positive!r}; its labels are {seen}. "
+                + Advice("Check {positive}.")
             )
         others = distinct_labels(labels[~mask]).tolist() if not mask.all() else ["others"]
         return mask, (others[0] if len(others) == 1 else tuple(others), positive)
     if labels.dtype.kind in "biuf" and bool(((labels == 0) | (labels == 1)).all()):
         return labels == 1, (0, 1)
-    negative, larger = find_classes(labels).tolist()
+    negative, larger = find_classes(labels, "y_true").tolist()
     return np.asarray(labels == larger), (negative, larger)
 
 
@@ -80,7 +81,7 @@ class Origin:
         values = np.asarray(self.given, dtype=np.float64)
         if values.ndim != 1:
             raise ValueError(f"probabilities must have one number for each row, got shape {values.shape}.")
-        check_lengths(ranked.values.size, values.size, "y", "probabilities")
+        check_lengths(ranked.values.size, values.size, "y_true", "probabilities")
         check_probabilities(values, "probabilities")
         return RankedScores(ranked.positive, values, ranked.weight)
 

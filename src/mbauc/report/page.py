@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def report_html(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     model: RankerModel | None = None,
     positive: Any = None,
     probabilities: ArrayLike | Literal[False] | None = None,
@@ -48,10 +48,10 @@ def report_html(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Two-valued labels of held-out rows; the larger is positive. With ``model``, 1 for positive and 0 for
         negative.
-    s : array-like of shape (n,)
+    y_score : array-like of shape (n,)
         Scores of the rows by any model, higher for rows that are more likely positive.
     sample_weight : array-like of shape (n,), optional
         Row weights as frequencies: weight k counts as k equal rows.
@@ -104,17 +104,17 @@ def report_html(
     ('<!DOCTYPE html>', True, False, True)
     """
     if model is None:
-        mask, classes = read_labels(y, positive)
-        y, origin = mask.astype(np.int8), Origin(classes, probabilities)
+        mask, classes = read_labels(y_true, positive)
+        y_true, origin = mask.astype(np.int8), Origin(classes, probabilities)
     else:
         if positive is not None:
             raise ValueError(
-                "positive is for scores without a model; with one, y is 1 for positive rows, else 0."
+                "positive is for scores without a model; with one, y_true is 1 for positive rows, else 0."
             )
         origin = ModelOrigin(model.classes, probabilities, model=model, X=X, model_name=model_name)
     found = evaluate(
-        y,
-        s,
+        y_true,
+        y_score,
         sample_weight,
         origin=origin,
         groups=groups,

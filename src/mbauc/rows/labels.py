@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 _CONVENTIONS = ((0, 1), (-1, 1))
 
 
-def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
+def distinct_labels(y: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Sorted distinct values of y; numbers in two linear passes where there are at most two."""
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
@@ -25,7 +25,7 @@ def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
     except TypeError:
         kinds = sorted({type(value).__name__ for value in y.ravel()[:1000]})
         raise ValueError(
-            f"y mixes types that cannot be ordered ({', '.join(kinds)}); give all labels one type."
+            f"{name} mixes types that cannot be ordered ({', '.join(kinds)}); give all labels one type."
         ) from None
 
 
@@ -37,30 +37,32 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def as_labels(y: Any) -> NDArray[Any]:
-    """Y as a one-dimensional array without missing values."""
+def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
+    """Labels as a one-dimensional array without missing values."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}; pass one label per row.")
+        raise ValueError(f"{name} must be one-dimensional, got shape {labels.shape}; pass one label per row.")
     if labels.size == 0:
-        raise ValueError("y is empty: found array with 0 sample(s); at least one row is required.")
+        raise ValueError(f"{name} is empty: found array with 0 sample(s); at least one row is required.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         what = "NaN" if np.isnan(labels[row]) else "infinity (inf)"
-        raise ValueError(f"Input y contains {what} at row {row:,}; drop the rows without a label.")
+        raise ValueError(f"Input {name} contains {what} at row {row:,}; drop the rows without a label.")
     if labels.dtype.kind == "O":
         missing = np.array([is_missing(value) for value in labels])
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
-            raise ValueError(f"Input y contains NaN or None at row {row:,}; drop the rows without a label.")
+            raise ValueError(
+                f"Input {name} contains NaN or None at row {row:,}; drop the rows without a label."
+            )
     if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y must hold labels, not complex numbers.")
+        raise ValueError(f"Complex data not supported: {name} must hold labels, not complex numbers.")
     return labels
 
 
-def find_classes(y: Any) -> NDArray[Any]:
+def find_classes(y: Any, name: str = "y") -> NDArray[Any]:
     """The two classes of y, negative first (in sorted order, as scikit-learn does).
 
     Raises
@@ -68,31 +70,31 @@ def find_classes(y: Any) -> NDArray[Any]:
     ValueError
         If y has one class, or three and more, or holds measurements instead of labels.
     """
-    labels = as_labels(y)
-    classes = distinct_labels(labels)
+    labels = as_labels(y, name)
+    classes = distinct_labels(labels, name)
     if classes.size == 2:
         return classes
     if classes.size == 1:
         raise ValueError(
-            f"y has one class only ({classes.tolist()[0]!r}, {labels.size:,} rows); AUC needs both classes. "
-            "Check the split, or stratify it."
+            f"{name} has one class only ({classes.tolist()[0]!r}, {labels.size:,} rows); AUC needs both "
+            "classes. Check the split, or stratify it."
         )
     if labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any()):
         raise ValueError(
-            f"Unknown label type: continuous. y holds {classes.size:,} distinct values such as "
-            f"{classes[0]} and {classes[1]}; a classifier needs two classes. Threshold y first."
+            f"Unknown label type: continuous. {name} holds {classes.size:,} distinct values such as "
+            f"{classes[0]} and {classes[1]}; a classifier needs two classes. Threshold {name} first."
         )
     shown = ", ".join(repr(value) for value in classes[:5].tolist())
     raise ValueError(
         "Only binary classification is supported. The type of the target is multiclass: "
-        f"y has {classes.size:,} classes ({shown}{', …' if classes.size > 5 else ''}). "
-        "Choose one class against the rest, for example y == positive."
+        f"{name} has {classes.size:,} classes ({shown}{', …' if classes.size > 5 else ''}). "
+        f"Choose one class against the rest, for example {name} == positive."
     )
 
 
 def check_classes(classes: Any) -> NDArray[Any]:
     """``classes`` as a sorted array of two distinct labels."""
-    found = distinct_labels(as_labels(classes))
+    found = distinct_labels(as_labels(classes, "classes"), "classes")
     if found.size != 2:
         raise ValueError(f"classes must name exactly two labels, got {found.tolist()!r}.")
     return found
@@ -108,7 +110,7 @@ def source_classes(classes: Any) -> NDArray[Any]:
     return np.array([0, 1]) if has_label_sets(classes) else np.asarray(classes)
 
 
-def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
+def positive_rows(y: Any, classes: Any = None, name: str = "y") -> NDArray[np.bool_]:
     """Mask of the positive rows; positive is the second of the two sorted classes.
 
     Parameters
@@ -117,21 +119,23 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
         Labels.
     classes : sequence of two labels, optional
         Needed when y may hold one class only. Labels in {0, 1}, {-1, 1} and booleans explain themselves.
+    name : str, default="y"
+        How the caller's argument is called.
     """
-    labels = as_labels(y)
+    labels = as_labels(y, name)
     if classes is None:
-        known = distinct_labels(labels)
+        known = distinct_labels(labels, name)
         if known.size == 1:
             for pair in _CONVENTIONS:
                 if known.dtype.kind in "biuf" and known[0] in pair:
                     # a lone 1 is positive in both conventions, a lone 0 or -1 negative in its own
                     return np.full(labels.size, bool(known[0] == pair[1]))
             raise ValueError(
-                f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), and it is unknown "
+                f"{name} has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), and it is unknown "
                 "whether that is the positive one. Pass both labels as classes (the larger is positive), or "
                 "use the labels {0, 1} or {-1, 1}."
             )
-        known = find_classes(labels)
+        known = find_classes(labels, name)
     else:
         known = check_classes(classes)
     positive = np.asarray(labels == known[1])
@@ -140,7 +144,7 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
         row = int(np.flatnonzero(strange)[0])
         label = labels[row : row + 1].tolist()[0]
         raise ValueError(
-            f"y has label {label!r} at row {row:,}, but the classes are {known.tolist()!r}. "
+            f"{name} has label {label!r} at row {row:,}, but the classes are {known.tolist()!r}. "
             "Only binary classification is supported; `classes` must list both labels."
         )
     return positive

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_number
+from mbauc.checks import check_share
 from mbauc.rows.groups import group_keys
 from mbauc.rows.hashing.texts import hash_columns
 from mbauc.rows.source import (
@@ -67,7 +67,7 @@ class RandomSplit:
     def __post_init__(self) -> None:
         if self.n_folds > 1:
             object.__setattr__(self, "share", 1.0 / self.n_folds)
-        share = check_number("share", self.share, low=0.0, high=1.0, open_low=True, open_high=True)
+        share = check_share("share", self.share)
         object.__setattr__(self, "share", share)
 
     def held_out(self, first: int, count: int, groups: Any = None) -> NDArray[np.bool_]:

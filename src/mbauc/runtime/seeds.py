@@ -23,6 +23,12 @@ def generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
+def check_seed(random_state: Any) -> None:
+    """Raise for a ``random_state`` that is none; nothing is drawn from it."""
+    if not isinstance(random_state, np.random.RandomState):
+        generator(random_state)
+
+
 def integer_seed(random_state: Any) -> int:
     """A whole number that ``random_state`` stands for: itself if it is one, or what it draws."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:

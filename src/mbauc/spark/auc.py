@@ -15,7 +15,7 @@ from mbauc.spark.frame import cluster_rows, is_frame
 _SCORE = "__score"
 
 
-def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str | None = None) -> float:
+def roc_auc(frame: Any, score: Column | str, *, label: str = "label", weight: str | None = None) -> float:
     """Exact AUC over all rows of a DataFrame, not an average over partitions.
 
     Parameters
@@ -35,9 +35,9 @@ def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str |
 def roc_auc_interval(
     frame: Any,
     score: Column | str,
+    *,
     label: str = "label",
     weight: str | None = None,
-    *,
     confidence: float = 0.95,
     scale: Literal["logit", "linear"] = "logit",
 ) -> AucInterval:

@@ -30,6 +30,8 @@ from mbauc.spark.ml_files import ModelReader, ModelWriter, RankerWriter
 from mbauc.spark.ml_params import CLASSES, RankerParams, TrainingParams
 from mbauc.spark.scores import label_column, probability_column, score_column
 
+__all__ = ["MBARanker", "MBARankerModel"]
+
 
 class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
     """:class:`mbauc.spark.MBAClassifier` as a Spark ML ``Estimator``; labels must be 0 and 1, as in Spark ML.
@@ -58,10 +60,10 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         *,
         featuresCol: str = "features",
         labelCol: str = "label",
+        weightCol: str | None = None,
         predictionCol: str = "prediction",
         rawPredictionCol: str = "rawPrediction",
         probabilityCol: str = "probability",
-        weightCol: str | None = None,
         idCol: str | None = None,
         groupCol: str | None = None,
         l1: float = 0.0,
@@ -69,10 +71,10 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         scale: bool | str = "auto",
         pairs: int | str = "all",
         pairing: str = "matched",
-        negativeRate: float = 1.0,
-        equalGroups: bool = False,
         solver: str = "auto",
         tol: float | None = None,
+        negativeRate: float = 1.0,
+        equalGroups: bool = False,
         maxIter: int = 1000,
         seed: int = 0,
     ) -> None:

@@ -201,7 +201,7 @@ def test_settings_that_do_not_fit_are_named(wrong, said):
         (np.zeros((6, 2)), [0, 1, 2] * 2, None, "3 classes"),
         (np.zeros((4, 2)), [0, 1], None, "X has 4 rows and y has 2 labels"),
         (np.zeros((4, 2)), None, None, "requires y to be passed"),
-        (np.full((4, 2), np.inf), [0, 1, 0, 1], None, "infinity"),
+        (np.full((4, 2), np.inf), [0, 1, 0, 1], None, "X contains inf at row 0, column 0"),
         (np.zeros((4, 2)), [0, 1, 0, 1], [0, 1, 0, 1], "sample_weight is zero for all rows of class 0;"),
         (np.zeros((3, 2)), [0, 1, 0], None, "at least 2 rows of each class"),
     ],

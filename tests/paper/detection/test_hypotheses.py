@@ -182,7 +182,7 @@ def test_the_ends_of_a_curve():
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, np.nan, "low", None])
 def test_impossible_rates_are_refused(alpha):
     for both in (printed_hypotheses(1), DiscreteHypotheses([0.5, 0.5], [0.1, 0.9])):
-        with pytest.raises(ValueError, match="alpha must be a finite number"):
+        with pytest.raises(ValueError, match="false_alarm must be a finite number"):
             both.curve().detector(alpha)
 
 

@@ -93,7 +93,7 @@ def auc_without(
             f"the ranker has {n_terms:,} terms; auc_without is for {_MOST_TERMS:,} at most. Select "
             "columns first."
         )
-    ranked = RankedScores.validate(y, scorer.scores(rows), sample_weight, finite=True)
+    ranked = RankedScores.validate(y, scorer.scores(rows), sample_weight, y_name="y", s_name=None, finite=True)
     split = split_scores(scorer, rows)
     dense = split.added.toarray() if is_sparse(split.added) else split.added
     added, terms = np.asfortranarray(dense), split.terms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -54,7 +54,7 @@ from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
-from mbauc.runtime.seeds import generator
+from mbauc.runtime.seeds import check_seed, generator
 from mbauc.runtime.threads import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
@@ -110,7 +110,7 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
         Number of cross-validation folds for selecting features and penalties.
     negative_rate, weights
         As for :class:`MBAClassifier`.
-    random_state : None, int, Generator or RandomState, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the sample and of the folds; None draws new ones at each fit.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
@@ -399,17 +399,9 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
         }
 
     def _check_settings(self, way: Way, *, grouped: bool = False) -> None:
-        check_choice("features", self.features, FEATURES)
-        check_loss(self.loss)
-        check_whole("bins", self.bins, low=2)
-        check_whole("search_rows", self.search_rows, low=100)
+        check_search(self)
         check_whole("cv", self.cv, low=2)
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
-        check_choice("weights", self.weights, ("sampling", "frequency"))
-        if isinstance(self.interactions, int | np.integer):
-            check_whole("interactions", self.interactions, low=0)
-        check_interactions(self.features, self.interactions)
-        thread_count(self.n_jobs)
         check_capabilities(way, {**self.get_params(deep=False), "groups": grouped})
 
     # -- scoring -----------------------------------------------------------------------------------------
@@ -425,7 +417,7 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
         return AdditiveScorer(*weights, calibration=getattr(self, "calibration_", None))
 
     @classmethod
-    def restore(cls, scorer: AdditiveScorer, settings: dict[str, Any] | None = None) -> Self:
+    def restore(cls, scorer: AdditiveScorer, settings: Mapping[str, Any] | None = None) -> Self:
         """Build a fitted estimator from the features and weights of a scorer."""
         if scorer.features is None:
             raise ValueError("scorer has no features; AdditiveAUCClassifier needs some.")
@@ -469,6 +461,20 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
     def explain(self, X: Any, n: int = 5) -> list[Explanation]:
         """Explain scores by the ``n`` largest contributions to each; see :func:`mbauc.explain`."""
         return explain(self, X, n)
+
+
+def check_search(estimator: Any) -> None:
+    """Raise for settings of the search, here or of tables, that no data could make sense of."""
+    check_choice("features", estimator.features, FEATURES)
+    check_loss(estimator.loss)
+    check_whole("bins", estimator.bins, low=2)
+    check_whole("search_rows", estimator.search_rows, low=100)
+    check_choice("weights", estimator.weights, ("sampling", "frequency"))
+    if isinstance(estimator.interactions, int | np.integer):
+        check_whole("interactions", estimator.interactions, low=0)
+    check_interactions(estimator.features, estimator.interactions)
+    check_seed(estimator.random_state)
+    thread_count(estimator.n_jobs)
 
 
 def check_interactions(features: Any, interactions: Any) -> None:

@@ -88,7 +88,11 @@ def paired_gain(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compared = compare_roc_auc(
-            positive, {"after": scores, "before": before}, weight, weights=weights, confidence=_ONE_ERROR
+            positive,
+            {"after": scores, "before": before},
+            sample_weight=weight,
+            weights=weights,
+            confidence=_ONE_ERROR,
         )
     gain = float(compared.difference[0, 1])
     return gain, float(compared.high[0, 1] - gain)

@@ -103,7 +103,7 @@ class FoldScores:
                     self.sums[side], np.stack([np.full(mean.size, total), mean, spread])
                 )
         for counted, row in zip(self.counts, values, strict=False):
-            counted.update(positive.astype(np.int8), row, weight)
+            counted.update(positive.astype(np.int8), row, sample_weight=weight)
 
     def merge(self, other: FoldScores) -> FoldScores:
         """Of the rows of both."""

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_number
+from mbauc.checks import check_whole
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, warn_at_the_edge
 from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
@@ -225,7 +225,7 @@ class PenaltySearch(SolvedRanker):
     def _check_settings(self) -> None:
         check_capabilities("memory folds", self.get_params(deep=False))
         super()._check_settings()
-        check_number("repeats", self.repeats, low=1)
+        check_whole("repeats", self.repeats)
         if isinstance(self.cv, int | np.integer) and self.cv < 2:
             raise ValueError(f"cv must be at least 2 folds, got {self.cv}.")
         if isinstance(self.cv, str | float | bool):

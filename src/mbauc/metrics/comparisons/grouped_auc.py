@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.checks import check_flag
+from mbauc.checks import check_flag, check_share
 from mbauc.metrics.comparisons.paired_auc import (
     AucComparison,
     compare_means,
@@ -22,15 +22,14 @@ from mbauc.metrics.grouped import (
     warn_of_few_groups,
     warn_of_one_class_groups,
 )
-from mbauc.metrics.intervals.sample_design import check_confidence
 
 
 def compare_grouped_roc_auc(
-    y: ArrayLike,
+    y_true: ArrayLike,
     scores: Mapping[str, ArrayLike] | ArrayLike,
     groups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     equal_groups: bool = False,
     confidence: float = 0.95,
 ) -> AucComparison:
@@ -41,7 +40,7 @@ def compare_grouped_roc_auc(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Labels.
     scores : mapping of name to scores, or array-like of shape (k, n)
         One row of scores for each scorer.
@@ -70,10 +69,10 @@ def compare_grouped_roc_auc(
     noisy  0.7038
     clean - noisy: +0.0548 (95% interval +0.0332 to +0.0763, p = 1.2e-06)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_flag("equal_groups", equal_groups)
     names, table = validate_scorers(scores)
-    scorers = [validate_scorer(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
+    scorers = [validate_scorer(name, y_true, s, sample_weight) for name, s in zip(names, table, strict=True)]
     first = scorers[0]
     pairs = pairs_within_groups(first, groups)
     warn_of_one_class_groups(pairs)

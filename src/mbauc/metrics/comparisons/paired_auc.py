@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr
 from scipy.stats import chi2
 
+from mbauc.checks import check_share
 from mbauc.errors import Advice
 from mbauc.metrics.comparisons.holm import holm
 from mbauc.metrics.intervals.delong import covariance_of_means, quantile
-from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
+from mbauc.metrics.intervals.sample_design import Weights, validate_design, warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import mean_of_positives, placements
 
@@ -83,10 +84,10 @@ class AucComparison:
 
 
 def compare_roc_auc(
-    y: ArrayLike,
+    y_true: ArrayLike,
     scores: Mapping[str, ArrayLike] | ArrayLike,
-    sample_weight: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     weights: Weights | None = None,
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -100,7 +101,7 @@ def compare_roc_auc(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
+    y_true : array-like of shape (n,)
         Labels.
     scores : mapping of name to scores, or array-like of shape (k, n)
         One row of scores for each scorer.
@@ -132,9 +133,9 @@ def compare_roc_auc(
     noisy  0.6108
     clean - noisy: +0.1014 (95% interval +0.0545 to +0.1482, p = 2.24e-05)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     names, table = validate_scorers(scores)
-    scorers = [validate_scorer(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
+    scorers = [validate_scorer(name, y_true, s, sample_weight) for name, s in zip(names, table, strict=True)]
     first = scorers[0]
     design = validate_design(first, weights, clusters)
     shares = np.column_stack([placements(ranked) for ranked in scorers])
@@ -241,6 +242,6 @@ def _all_equal(gaps: Array, covariance: Array) -> tuple[float, float]:
 def validate_scorer(name: str, y: Any, s: Any, sample_weight: Any) -> RankedScores:
     """The scores of one of several scorers, or an error that names it."""
     try:
-        return RankedScores.validate(y, s, sample_weight)
+        return RankedScores.validate(y, s, sample_weight, s_name=None)
     except ValueError as error:
         raise ValueError(f"scorer {name!r}: {error}") from None

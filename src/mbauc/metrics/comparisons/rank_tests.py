@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from mbauc.checks import check_share
 from mbauc.metrics.comparisons.holm import holm
 from mbauc.metrics.comparisons.splits import finite_vector
-from mbauc.metrics.intervals.sample_design import check_confidence
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class RankTests:
         confidence : float, default=0.95
             One minus the family-wise error rate, between 0 and 1.
         """
-        check_confidence(confidence)
+        check_share("confidence", confidence)
         reach = float(stats.studentized_range.ppf(confidence, len(self.names), np.inf))
         return reach / float(np.sqrt(2.0)) * self._stderr
 

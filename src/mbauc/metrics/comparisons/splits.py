@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mbauc.checks import check_number
+from mbauc.checks import check_number, check_share
 
 Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def win_tie_loss(
     >>> print(win_tie_loss(ours, theirs))
     1/1/0
     """
-    check_number("confidence", confidence, low=0.0, high=1.0, open_low=True)
+    check_share("confidence", confidence)
     if set(ours) != set(theirs) or not ours:
         odd = sorted(map(str, set(ours) ^ set(theirs)))
         raise ValueError(

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from mbauc.checks import check_share
 from mbauc.errors import FewRowsWarning
 from mbauc.metrics.intervals.delong import AucInterval
-from mbauc.metrics.intervals.sample_design import check_confidence
 from mbauc.runtime.warn import warn
 
 
@@ -80,7 +80,7 @@ def compare_roc_auc_unpaired(
     >>> print(compare_roc_auc_unpaired(may, june))
     -0.0041 (95% interval -0.0824 to +0.0742, p = 0.918)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     for name, each in (("first", first), ("second", second)):
         _check_interval(name, each)
     if any(each.stderr == 0.0 and each.auc in (0.0, 1.0) for each in (first, second)):

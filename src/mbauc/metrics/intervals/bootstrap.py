@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.checks import check_flag, check_whole
+from mbauc.checks import check_flag, check_share, check_whole
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.metrics.intervals.sample_design import (
     Design,
     Weights,
-    check_confidence,
     validate_design,
     warn_of_few_rows,
 )
@@ -31,10 +30,10 @@ _MOST_DRAWS = 2.0**53
 
 
 def roc_auc_bootstrap(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     weights: Weights | None = None,
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -50,7 +49,7 @@ def roc_auc_bootstrap(
 
     Parameters
     ----------
-    y, s, sample_weight
+    y_true, y_score, sample_weight
         As for :func:`roc_auc`.
     weights : {"frequency", "sampling"}
         Meaning of ``sample_weight``; required if it is given. With "frequency" a row of weight k stands for k
@@ -92,11 +91,11 @@ def roc_auc_bootstrap(
     >>> print(roc_auc_bootstrap(y, rng.standard_normal(1000) + y, random_state=0))
     0.7122 (95% interval 0.6602 to 0.7615)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_whole("resamples", resamples, 2)
     check_flag("verbose", verbose)
     rng = generator(random_state)
-    ranked = RankedScores.validate(y, s, sample_weight)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight)
     design = validate_design(ranked, weights, clusters)
     ranks = _ranks(ranked)
     auc = _auc(ranks, ranked.weights[ranked.positive], ranked.weights[~ranked.positive])

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri, stdtrit
 
-from mbauc.checks import check_choice
+from mbauc.checks import check_choice, check_share
 from mbauc.metrics.intervals.sample_design import (
     Design,
     Weights,
-    check_confidence,
     validate_design,
     warn_of_few_rows,
 )
@@ -50,10 +49,10 @@ class AucInterval:
 
 
 def roc_auc_interval(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     weights: Weights | None = None,
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -71,7 +70,7 @@ def roc_auc_interval(
 
     Parameters
     ----------
-    y, s, sample_weight
+    y_true, y_score, sample_weight
         As for :func:`roc_auc`.
     weights : {"frequency", "sampling"}
         Meaning of ``sample_weight``; required if it is given. "frequency": a row stands for that many equal
@@ -114,9 +113,9 @@ def roc_auc_interval(
     >>> print(roc_auc_interval(y, rng.standard_normal(1000) + y))
     0.7122 (95% interval 0.6579 to 0.7609)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     check_scale(scale)
-    ranked = RankedScores.validate(y, s, sample_weight)
+    ranked = RankedScores.validate(y_true, y_score, sample_weight)
     design = validate_design(ranked, weights, clusters)
     found = auc_interval(ranked, design, confidence, scale)
     warn_of_few_rows(design.effective_sizes, found.auc, design.kinds)

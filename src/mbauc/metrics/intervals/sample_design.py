@@ -111,12 +111,6 @@ def enough_rows(auc: float, least: int = FEW_ROWS) -> int:
     return least if missed == 0.0 else max(least, int(np.ceil(round(FEW_MISRANKED / missed, 6))))
 
 
-def check_confidence(confidence: Any) -> None:
-    """A coverage between 0 and 1, or an error that says so."""
-    if not (isinstance(confidence, int | float | np.number) and 0.0 < confidence < 1.0):
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
-
-
 def _check_meaning(weights: Any, ranked: RankedScores) -> Weights | None:
     if ranked.weight is None:
         if weights is not None:

@@ -105,7 +105,7 @@ def load(name: str, data_dir: Folder | None = None, random_state: Any = 0) -> Da
         One of :func:`names`.
     data_dir : path, optional
         Folder to search first.
-    random_state : None, int, Generator or RandomState, default=0
+    random_state : int, Generator, RandomState or None, default=0
         Seed of the split into halves; not used for data sets with test rows.
 
     Returns

@@ -60,8 +60,8 @@ class DetectionCurve(Protocol):
     def auc(self) -> float:
         """Area under the curve: the largest AUC of any scorer."""
 
-    def detector(self, alpha: float) -> Detector:
-        """The test with false-positive rate alpha."""
+    def detector(self, false_alarm: float) -> Detector:
+        """The test with a given false-positive rate."""
 
     def detection(self, false_alarm: ArrayLike) -> Array:
         """P_D at given false-positive rates."""
@@ -95,13 +95,13 @@ class AtomicCurve:
         false_alarm, detection = self._rates
         return float(np.sum(np.diff(false_alarm) * (detection[:-1] + detection[1:]) / 2))
 
-    def detector(self, alpha: float) -> Detector:
-        """η, γ, P_D and P_F for a false-positive rate of exactly alpha (in [0, 1]). ``O(log m)``."""
-        alpha = check_number("alpha", alpha, low=0.0, high=1.0)
-        false_alarm, detection = self._rates
-        # levels that are accepted whole; the rest of alpha goes to the next level, by a coin
-        whole = int(np.searchsorted(false_alarm[1:], alpha, side="right"))
-        rest = alpha - false_alarm[whole]
+    def detector(self, false_alarm: float) -> Detector:
+        """η, γ, P_D and P_F for exactly that false-positive rate (in [0, 1]). ``O(log m)``."""
+        wanted = check_number("false_alarm", false_alarm, low=0.0, high=1.0)
+        rates, detection = self._rates
+        # levels that are accepted whole; the rest of the rate goes to the next level, by a coin
+        whole = int(np.searchsorted(rates[1:], wanted, side="right"))
+        rest = wanted - rates[whole]
         if whole == self._levels.size or (whole > 0 and rest <= 0.0):
             at, gamma = whole - 1, 1.0
         else:
@@ -110,7 +110,7 @@ class AtomicCurve:
             float(self._levels[at]),
             gamma,
             min(1.0, float(detection[at] + gamma * self._plus[at])),
-            min(1.0, float(false_alarm[at] + gamma * self._minus[at])),
+            min(1.0, float(rates[at] + gamma * self._minus[at])),
         )
 
     def detection(self, false_alarm: ArrayLike) -> Array:
@@ -161,15 +161,17 @@ class TailCurve:
         """Area under the curve."""
         return self._auc
 
-    def threshold(self, alpha: float) -> float:
-        """Score that is exceeded with probability alpha under the negative hypothesis."""
-        return self._origin + self._unit * self._place(check_number("alpha", alpha, low=0.0, high=1.0))
+    def threshold(self, false_alarm: float) -> float:
+        """Score that is exceeded with this probability under the negative hypothesis."""
+        return self._origin + self._unit * self._place(
+            check_number("false_alarm", false_alarm, low=0.0, high=1.0)
+        )
 
-    def detector(self, alpha: float) -> Detector:
-        """η, γ, P_D and P_F for a false-positive rate of alpha; ties have probability zero, so γ = 0."""
+    def detector(self, false_alarm: float) -> Detector:
+        """η, γ, P_D and P_F for a false-positive rate; ties have probability zero, so γ = 0."""
         if self._log_ratio is None:
-            raise ValueError("this curve is not that of a likelihood ratio; use threshold(alpha).")
-        z = self._place(check_number("alpha", alpha, low=0.0, high=1.0))
+            raise ValueError("this curve is not that of a likelihood ratio; use threshold(false_alarm).")
+        z = self._place(check_number("false_alarm", false_alarm, low=0.0, high=1.0))
         log_eta = float(self._log_ratio(z)) if np.isfinite(z) else z
         return Detector(log_eta, 0.0, float(self._plus(z)), float(self._minus(z)))
 
@@ -179,19 +181,19 @@ class TailCurve:
         found = [float(self._plus(self._place(float(rate)))) for rate in rates.ravel()]
         return np.array(found).reshape(rates.shape)
 
-    def _place(self, alpha: float) -> float:
+    def _place(self, false_alarm: float) -> float:
         """The statistic's threshold."""
-        if alpha in (0.0, 1.0):
-            return np.inf if alpha == 0.0 else -np.inf
+        if false_alarm in (0.0, 1.0):
+            return np.inf if false_alarm == 0.0 else -np.inf
         low, high = self._span
-        if alpha >= self._minus(low):
+        if false_alarm >= self._minus(low):
             return low
-        if alpha <= self._minus(high):
+        if false_alarm <= self._minus(high):
             return high
 
         def excess(z: float) -> float:
             # on the scale of logarithms, so that 1e-9 is met as well as 0.1
-            return float(np.log(np.maximum(self._minus(z), _TINY)) - np.log(alpha))
+            return float(np.log(np.maximum(self._minus(z), _TINY)) - np.log(false_alarm))
 
         return float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14))
 

@@ -21,14 +21,14 @@ def frameworks_plot(
     *,
     rows: int = 400,
     positive: float = 0.3,
-    alpha: float = 0.05,
+    false_alarm: float = 0.05,
     random_state: Any = 0,
 ) -> Any:
     """The two frameworks of Section II side by side, in the plane (Figure 1).
 
     Left, detection theory: contours of the two densities and the boundary of the Neyman–Pearson detector with
-    false-alarm rate alpha. Right, learning: rows drawn from them and the line that MBA finds, cut where alpha
-    of the drawn negatives lie above it. Both are titled with their true AUC (on the left from draws, where
+    a false-alarm rate. Right, learning: rows drawn from them and the line that MBA finds, cut where that share
+    of the drawn negatives lies above it. Both are titled with their true AUC (on the left from draws, where
     there is no closed form).
 
     Parameters
@@ -39,7 +39,7 @@ def frameworks_plot(
         Rows to draw.
     positive : float, default=0.3
         Share of positive ones.
-    alpha : float, default=0.05
+    false_alarm : float, default=0.05
         False-alarm rate.
     random_state
         Seed of the rows.
@@ -69,20 +69,22 @@ def frameworks_plot(
         left.contour(across, up, density, levels=5, colors=colour, linewidths=0.9)
     curve = hypotheses.curve(100_000)
     ratio = hypotheses.log_likelihood_ratio(plane).reshape(across.shape)
-    left.contour(across, up, ratio, levels=[curve.detector(alpha).log_eta], colors="black", linewidths=1.8)
+    left.contour(
+        across, up, ratio, levels=[curve.detector(false_alarm).log_eta], colors="black", linewidths=1.8
+    )
     left.set_title(f"Detection: densities known\nlikelihood ratio, AUC {curve.auc:.3f}", fontsize=10)
 
     ranker = MBAClassifier().fit(X, y)
     for label, colour, name in ((0, "tab:blue", "negative rows"), (1, "tab:red", "positive rows")):
         right.scatter(*X[y == label].T, s=9, color=colour, alpha=0.6, linewidths=0, label=name)
     s = ranker.decision_function(X)
-    cut = float(np.quantile(s[y == 0], 1 - alpha))
+    cut = float(np.quantile(s[y == 0], 1 - false_alarm))
     line = ranker.decision_function(plane).reshape(across.shape)
     right.contour(across, up, line, levels=[cut], colors="black", linewidths=1.8)
     auc = hypotheses.linear_curve(ranker.coef_[0]).auc
     right.set_title(f"Learning: {rows} rows known\nMBA's linear score, AUC {auc:.3f}", fontsize=10)
     for panel in (left, right):
-        panel.plot([], [], color="black", linewidth=1.8, label=f"threshold at P_F = {alpha:g}")
+        panel.plot([], [], color="black", linewidth=1.8, label=f"threshold at P_F = {false_alarm:g}")
         panel.set(xlabel="x₁", xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     left.set_ylabel("x₂")
     left.plot([], [], color="tab:red", label="density under H⁺")

@@ -46,7 +46,7 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
     shuffle : bool, default=True
         Whether ``fit`` shuffles the rows before each pass. False keeps their order, as ``partial_fit`` always
         does.
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed of the shuffling.
     verbose : bool, default=False
         Show a progress bar on a terminal.

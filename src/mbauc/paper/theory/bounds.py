@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.checks import check_choice, check_number, check_share, check_whole
 from mbauc.paper.theory.bernstein import Bernstein
 
 Constants = Literal["rigorous", "paper"]
@@ -247,7 +247,7 @@ def check_positive(name: str, value: Any) -> float:
 
 def check_probability(p: Any) -> float:
     """A probability that is neither 0, which no bound reaches, nor 1, which needs none."""
-    return check_number("p", p, low=0.0, high=1.0, open_low=True, open_high=True)
+    return check_share("p", p)
 
 
 def _tail(inequality: Bernstein, name: str, threshold: ArrayLike, pairs: ArrayLike, unit: float = 1.0) -> Any:

@@ -95,7 +95,7 @@ def plan_pairs(
         than all pairs and takes a few seconds.
     draws : int, default=10
         Number of repetitions for each S.
-    random_state : None, int, Generator or RandomState
+    random_state : int, Generator, RandomState or None
         Seed of the samples; the planned number of pairs does not depend on it.
     n_jobs
         As for :meth:`PairMoments.from_arrays`.

@@ -86,7 +86,7 @@ def solve_elastic_net_matrix_free(
 
 def elastic_net_path_matrix_free(
     products: SymmetricOperator,
-    l1_values: Sequence[float],
+    l1: Sequence[float],
     l2: float,
     factors: Array,
     *,
@@ -100,7 +100,7 @@ def elastic_net_path_matrix_free(
     ----------
     products : SymmetricOperator
         μ, the diagonal of Σ and its products.
-    l1_values : sequence of float
+    l1 : sequence of float
         Values of λ₁ in any order.
     l2 : float
         λ₂.
@@ -112,17 +112,17 @@ def elastic_net_path_matrix_free(
     Returns
     -------
     list of Solution
-        In the order of ``l1_values``.
+        In the order of ``l1``.
     """
     _check(tol, max_iter)
     solutions: dict[float, Solution] = {}
     coef = product = None
-    for value in sorted(set(l1_values), reverse=True):
+    for value in sorted(set(l1), reverse=True):
         penalty = Penalty(value, l2, factors)
         descent = _descent(products, penalty, coef, product)
         solutions[value], product = _finish(products, penalty, descent, tol, max_iter, watch)
         coef = solutions[value].coef
-    return [solutions[value] for value in l1_values]
+    return [solutions[value] for value in l1]
 
 
 def walk_elastic_net_grid(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from mbauc.checks import list_some
+from mbauc.checks import abbreviate, list_some
 from mbauc.errors import Advice
 from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.label_evidence import Array, read_two_labels
@@ -197,6 +197,7 @@ def plan_columns(
     names = list(table.column_names)
     present = set(names)
     left_out = left_out or {}
+    check_types(types)
     named = {"label": label, "weight": weight, "group": group, "cluster": cluster}
     said = _collect_kinds(named, types or {}, ignore, id)
     for name, (_, how) in said.items():
@@ -280,6 +281,19 @@ def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> st
     return f"{where}: there is no column for " + what + f"; its {len(names)} columns are {shown}.{hint}"
 
 
+def check_types(types: Any) -> None:
+    """Raise unless types say what columns are by their names."""
+    if types is not None and not isinstance(types, Mapping):
+        raise ValueError(f"types must be a dict such as {{'zip': 'category'}}, got {abbreviate(types)}.")
+
+
+def check_names(argument: str, given: Any) -> None:
+    """Raise unless an argument lists columns."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        one = f"; write [{given!r}]" if isinstance(given, str) else ""
+        raise ValueError(f"{argument} must be a list of names, got {abbreviate(given)}{one}.")
+
+
 def _collect_kinds(
     named: Mapping[str, str | None], types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
 ) -> dict[str, tuple[str, str]]:
@@ -299,8 +313,7 @@ def _collect_kinds(
             # clusters are no features, as groups are none
             note(column, "group" if what == "cluster" else what, what)
     for argument, given in (("ignore", ignore), ("id", id)):
-        if isinstance(given, str):
-            raise ValueError(f"{argument} must be a list of names, got {given!r}; write [{given!r}].")
+        check_names(argument, given)
         for name in given:
             note(name, argument, argument)
     for name, kind in types.items():

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.plan import ColumnPlan, Judge, plan_columns
+from mbauc.readers.table.columns.plan import ColumnPlan, Judge, check_names, check_types, plan_columns
 from mbauc.readers.table.faults import SkippedRows
 from mbauc.readers.table.files import Table
 
@@ -31,6 +31,9 @@ def plan_tables(
     where: str,
 ) -> ColumnPlan:
     """Decide on the first rows of some files what their columns are; see :func:`.plan.plan_columns`."""
+    check_types(types)
+    for argument, given in (("ignore", ignore), ("id", id)):
+        check_names(argument, given)
     others = (name for name, kind in (types or {}).items() if kind in ("group", "id", "ignore"))
     unread = {name for name in (*ignore, *id, *others, group, cluster) if isinstance(name, str)}
     return plan_columns(

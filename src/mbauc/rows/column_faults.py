@@ -1,4 +1,4 @@
-"""Columns of a table that hold no numbers: which one it is, and what to do about it."""
+"""Columns of a table that hold no numbers, or infinite ones: which one it is, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NonFiniteError
+from mbauc.rows.finite import raise_nonfinite
 from mbauc.rows.matrix import is_sparse
 
 
@@ -47,6 +49,22 @@ def explain_columns(X: Any) -> None:
                 "columns first (sklearn.preprocessing.OneHotEncoder). mbauc fit and TableSource encode the "
                 "columns of files themselves."
             )
+
+
+def raise_infinite(X: Any) -> None:
+    """Raise for the first infinity of X, where NaN stands for a missing value; nothing if there is none."""
+    names = column_names(X)
+    if is_sparse(X):
+        matrix = X.tocsr(copy=True)
+        matrix.data = np.nan_to_num(matrix.data, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    else:
+        columns = [np.asarray(values, dtype=np.float64) for values in _columns(X)]
+        matrix = np.nan_to_num(np.column_stack(columns), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    try:
+        raise_nonfinite(matrix)
+    except NonFiniteError as error:
+        name = None if names is None else names[error.column]
+        raise NonFiniteError(error.row, error.column, error.value, name) from None
 
 
 def _dates(place: str, example: str) -> str:
