@@ -55,8 +55,8 @@ print(ranker.describe())
 # --------------------------
 # The last third of the rows checks that estimate.
 scores = ranker.decision_function(payments[later])
-print("promised:", ranker.auc_)
-print("found:   ", roc_auc_interval(fraud[later], scores))
+print("held-out rows: ", ranker.auc_)
+print("later payments:", roc_auc_interval(fraud[later], scores))
 
 # %%
 at = [0.001, 0.01, 0.1]

@@ -77,7 +77,7 @@ plt.show()
 
 # %%
 # *What to look at.* Samples to the right of the dashed line exceed the limit. The quantile is right on average
-# only; the rule exceeds the limit in about 5% of the samples.
+# only; the rule exceeds the limit in at most 5% of the samples, up to chance.
 #
 # How it works, and how many negatives it needs
 # ---------------------------------------------
@@ -139,8 +139,8 @@ print(f"false alarms {alarms[y[new] == 0].mean():.2%}, positives found {alarms[y
 # - When new rows are distributed differently from those that set the threshold (drift): set it again on recent
 #   negatives.
 # - When negatives are correlated, such as a hundred rows of one user: use one row for each user.
-# - When the limit is on the number of alarms, on costs or on precision: see ``mbauc threshold --top 50`` and
-#   ``--cost 20``.
+# - When the limit is on the number of alarms or on costs: use ``mbauc threshold --top 50`` or ``--cost 20``.
+#   There is no guarantee for precision.
 # - When you compare several thresholds and pick one: the guarantee holds for one rule, fixed beforehand.
 #
 # Where to go on

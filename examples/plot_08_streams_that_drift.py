@@ -63,7 +63,7 @@ runs = {decay: test_then_learn(decay) for decay in (0.4, 0.65, 0.8, 0.9, 0.95, 0
 known = [None, *(auc_of_batch(y, truth) for _, y, truth in stream[1:])]
 for decay in (1.0, 0.9):
     positives, negatives = runs[decay][1].effective_sample_size_
-    print(f"decay={decay}: rests on {positives:.0f} positives, {negatives:.0f} negatives at the end")
+    print(f"decay={decay}: effective size {positives:.0f} positives, {negatives:.0f} negatives at the end")
 
 # %%
 # *What to look at.* The dashed line after batch 40. Without decay the AUC falls during the slow drift, and
@@ -76,8 +76,8 @@ def auc_over_time(tested):
 
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-ax.plot(range(1, 120), auc_over_time(known), color="0.5", linestyle=":", label="the truth itself")
-ax.plot(range(1, 120), auc_over_time(runs[1.0][0]), "--", label="decay=1: forgets nothing")
+ax.plot(range(1, 120), auc_over_time(known), color="0.5", linestyle=":", label="true scores")
+ax.plot(range(1, 120), auc_over_time(runs[1.0][0]), "--", label="decay=1: no decay")
 ax.plot(range(1, 120), auc_over_time(runs[0.9][0]), linewidth=2, label="decay=0.9")
 for phase, part in phases.items():
     ax.axvline(part.stop, color="0.6", linewidth=0.8)
@@ -102,7 +102,12 @@ names = [f"{size:.3g}\n({decay:g})" for size, decay in zip(memory, runs, strict=
 for (phase, part), style in zip(phases.items(), ("o-", "s--", "^-."), strict=True):
     lost = [sum(known[part]).auc - sum(tested[part]).auc for tested, _ in runs.values()]
     ax.plot(memory, lost, style, label=phase)
-ax.set(xscale="log", yscale="log", xlabel="batches remembered (decay)", ylabel="AUC lost against the truth")
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="effective memory in batches (decay)",
+    ylabel="AUC lost against true scores",
+)
 ax.set_xticks(memory, [*names[:-1], "all\n(1)"])
 ax.set_yticks([0.01, 0.03, 0.1, 0.3], ["0.01", "0.03", "0.1", "0.3"])
 ax.minorticks_off()
@@ -143,7 +148,7 @@ for name, run, style in (("decay=0.9", runs[0.9][0], "s--"), ("window of ten bat
         range(72, 104), [known[k].auc - run[k].auc for k in range(72, 104)], style, markersize=4, label=name
     )
 ax.axvline(80, color="0.6", linewidth=0.8)
-ax.set(xlabel="batch (the truth jumps at 80)", ylabel="AUC lost against the truth")
+ax.set(xlabel="batch (the weights jump at 80)", ylabel="AUC lost against true scores")
 ax.grid(color="0.9")
 ax.legend()
 plt.show()

@@ -80,7 +80,7 @@ weights["three files of moments"] = merged.coef_
 tests = [StreamingAUC().update(y_test[k::3], merged.decision_function(X_test[k::3])) for k in range(3)]
 at_once = roc_auc(y_test, merged.decision_function(X_test))
 print(f"{total.counts[0]:,} positives × {total.counts[1]:,} negatives, {total.n_pairs:,} pairs")
-print(f"AUC from three counts {sum(tests).auc:.6f}, of all rows at once {at_once:.6f}")
+print(f"AUC from three StreamingAUC {sum(tests).auc:.6f}, of all rows at once {at_once:.6f}")
 
 # %%
 # Are they the same?
