@@ -115,7 +115,7 @@ line = make_pipeline(
     LogisticRegression(),
 ).fit(loans[train], defaulted[train])
 curves = AdditiveAUCClassifier("curves", random_state=0).fit(loans[train], defaulted[train])
-rankers = {"curves + interactions": ranker, "curves": curves, "straight lines": line}
+rankers = {"curves + interactions": ranker, "curves": curves, "logistic regression": line}
 compared = compare_roc_auc(
     defaulted[test], {name: one.decision_function(loans[test]) for name, one in rankers.items()}
 )
