@@ -34,7 +34,8 @@ from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
 from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
-from mbauc.readers.table.columns.plan import ColumnPlan, check_types
+from mbauc.readers.table.columns.arguments import check_types
+from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.report.terms_section import model_terms
