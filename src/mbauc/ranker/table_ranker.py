@@ -222,7 +222,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         memory, checkpoint
             As for :meth:`AdditiveAUCClassifier.fit_source`.
         """
-        self._check_settings(label=label, weight=weight, time=time, cluster=cluster)
+        self._check_settings(label=label, weight=weight, time=time, cluster=cluster, group=group)
         table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
         if cluster is not None and cluster == group:
             raise ValueError("rows of a group are on the same side of the test already; leave out cluster.")
