@@ -153,7 +153,7 @@ def run():
         "coverage",
         rows,
         notes=[
-            f"share of {SETS:,} sets in which `FewRowsWarning` comes, and whose 95% interval holds the truth; "
+            f"share of {SETS:,} sets with a `FewRowsWarning`, and share whose 95% interval holds the true AUC; "
             f"in brackets the mean width of the intervals; the shares have a standard error of {error(SETS)}; "
             f"bootstrap: {BOOTSTRAP_SETS:,} sets ({error(BOOTSTRAP_SETS)}), {RESAMPLES} resamples"
         ],

@@ -247,7 +247,7 @@ class MbaucWarning(UserWarning):
 
 
 class CancellationWarning(MbaucWarning):
-    """Subtraction of moments suffered cancellation: rounding errors dominate the result."""
+    """Cancellation leaves few correct digits: moments were subtracted, or a column is far from zero."""
 
 
 class SingularWarning(MbaucWarning):
@@ -267,7 +267,7 @@ class BinormalWarning(MbaucWarning):
 
 
 class FewRowsWarning(MbaucWarning):
-    """A class has too few rows for the nominal coverage of an interval."""
+    """There are too few rows of a class, or too few groups, for the nominal coverage of an interval."""
 
 
 class NotTestedWarning(MbaucWarning):
@@ -287,4 +287,4 @@ class LeftOutWarning(MbaucWarning):
 
 
 class DataWarning(MbaucWarning):
-    """The data read are not those expected: another version than on record, or incomplete files."""
+    """The data read are not those expected: incomplete files, or values unlike those of training."""

@@ -72,11 +72,11 @@ def test_labels_have_the_digits_that_tell_them_apart():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Steps(np.array([1.0, 1.0]), np.zeros(3)), "edges must be finite and rise"),
-        (lambda: Steps(np.array([np.inf]), np.zeros(2)), "edges must be finite and rise"),
+        (lambda: Steps(np.array([1.0, 1.0]), np.zeros(3)), "edges must be finite and increasing"),
+        (lambda: Steps(np.array([np.inf]), np.zeros(2)), "edges must be finite and increasing"),
         (lambda: Steps(np.array([1.0]), np.zeros(3)), "centers must be 2 finite numbers"),
         (lambda: Steps(np.array([1.0]), np.array([0.0, np.nan])), "centers must be 2 finite numbers"),
-        (lambda: Levels(np.array([2.0, 1.0]), ("a", "b")), "kept must be finite codes that rise"),
+        (lambda: Levels(np.array([2.0, 1.0]), ("a", "b")), "kept must be finite and increasing codes"),
         (lambda: Levels(np.array([1.0]), ()), "names must be 1"),
         (lambda: Number(0, 2.0, 1.0, 0.0, 1.0), "bounds in order"),
         (lambda: Number(0, 0.0, 1.0, 0.0, 0.0), "scale above 0"),

@@ -159,7 +159,7 @@ def test_few_rows_are_warned_of(rng):
         ({"verbose": 2}, "verbose must be True or False"),
         ({"weights": "frequency"}, "pass sample_weight as well"),
         ({"sample_weight": np.ones(4)}, "weights must be 'frequency'"),
-        ({"sample_weight": np.full(4, 1e60), "weights": "frequency"}, "Are these weights of sampling"),
+        ({"sample_weight": np.full(4, 1e60), "weights": "frequency"}, "If these are sampling weights"),
         ({"sample_weight": np.ones(3), "weights": "sampling"}, "one weight for each row"),
         ({"clusters": [1, 2]}, "clusters must have a label for each of the 4 rows"),
         ({"clusters": [1, 2, 3, 3]}, "at least 2 clusters with positive rows, got 1"),

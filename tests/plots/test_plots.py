@@ -74,7 +74,7 @@ def test_detection_at_fixed_rates_has_the_interval_that_was_computed():
     assert RocBandDisplay.from_predictions(Y, SCORES["sharp"]).detections_ is None
     with pytest.raises(ValueError, match="at must be a finite number"):
         RocBandDisplay.from_predictions(Y, SCORES["sharp"], at=[5])
-    with pytest.raises(ValueError, match="at needs rows that count one each"):
+    with pytest.raises(ValueError, match="at needs unweighted rows"):
         RocBandDisplay.from_predictions(Y, SCORES["sharp"], sample_weight=np.ones(3300), at=[0.1])
 
 

@@ -326,9 +326,9 @@ def test_where_rows_are_few_the_model_that_is_kept_is_the_one_that_was_tested(ke
     [
         (
             lambda y: np.where(y == "fraud", 1, 0),
-            "y holds 0, which is none of the labels of the training: 'ok', 'fraud'",
+            "y holds 0; the labels in training were 'ok', 'fraud'",
         ),
-        (lambda y: np.where(y == "fraud", "Fraud", "ok"), "y holds 'Fraud', which is none"),
+        (lambda y: np.where(y == "fraud", "Fraud", "ok"), "y holds 'Fraud'; the labels in training were"),
         (lambda y: pd.Series(y).mask(y == "ok"), "y contains NaN or None"),
     ],
 )

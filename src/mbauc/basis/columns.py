@@ -41,7 +41,7 @@ class Steps:
     def __post_init__(self) -> None:
         edges, centers = (np.asarray(one, dtype=np.float64) for one in (self.edges, self.centers))
         if edges.ndim != 1 or not np.isfinite(edges).all() or (edges[1:] <= edges[:-1]).any():
-            raise ValueError("edges must be finite and rise.")
+            raise ValueError("edges must be finite and increasing.")
         if centers.shape != (edges.size + 1,) or not np.isfinite(centers).all():
             raise ValueError(f"centers must be {edges.size + 1} finite numbers, one for each bin.")
         vars(self).update(edges=_freeze(edges), centers=_freeze(centers))
@@ -98,7 +98,7 @@ class Levels:
     def __post_init__(self) -> None:
         kept = np.asarray(self.kept, dtype=np.float64)
         if kept.ndim != 1 or not np.isfinite(kept).all() or (kept[1:] <= kept[:-1]).any():
-            raise ValueError("kept must be finite codes that rise.")
+            raise ValueError("kept must be finite and increasing codes.")
         if len(self.names) != kept.size:
             raise ValueError(f"names must be {kept.size}, one for each level that is kept.")
         vars(self).update(kept=_freeze(kept), names=tuple(self.names))

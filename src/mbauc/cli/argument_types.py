@@ -117,10 +117,10 @@ def hash_dim(text: str) -> int:
 
 
 def delimiter(text: str) -> str:
-    """One character; ``tab`` for a tabulator."""
+    """One character; ``tab`` for a tab."""
     text = {r"\t": "\t", "tab": "\t"}.get(text, text)
     if len(text.encode()) != 1:
-        raise argparse.ArgumentTypeError(f"expected one character (tab for a tabulator), got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected one character, or tab, got {text!r}")
     return text
 
 

@@ -12,11 +12,11 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output
 
 _DESCRIPTION = """\
-Fits how scores become probabilities, on labelled rows that are new to the model: as in training, by
-logistic regression on the score (Platt scaling), or by isotonic regression. It selects the simplest map
-whose log-loss on held-out rows is within one standard error of the lowest. Scores, their order and the
-threshold do not change; 'mbauc score' and 'mbauc evaluate' use the new probabilities. With --share the
-probabilities are for rows with another share of positives than DATA has.
+Fits the map from scores to probabilities on labelled rows that are new to the model. Three maps are tried:
+that of training, logistic regression on the score (Platt scaling), and isotonic regression. The simplest
+whose log-loss on held-out rows is within one standard error of the lowest is selected. Scores, their order
+and the threshold do not change; 'mbauc score' and 'mbauc evaluate' use the new probabilities. With --share
+the probabilities are for rows with another share of positives than DATA has.
 """
 _EXAMPLES = """\
 examples:

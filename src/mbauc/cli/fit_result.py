@@ -46,13 +46,13 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
         if "baseline" in record:
             other = record["baseline"]
             output.say(
-                f"            {other['auc']:.4f} logistic regression on {other['rows']:,} of the same rows"
+                f"            {other['auc']:.4f} for logistic regression, trained on {other['rows']:,} rows"
             )
             if other["auc"] > record["tested"]["high"]:
                 record["notes"].append(
-                    "logistic regression has a significantly higher test AUC: the test rows differ from the "
-                    "training rows (drift), which curves fit more closely; try --features linear, or leave out "
-                    "columns that drift"
+                    "the test AUC of logistic regression is above the interval of this model; a common cause "
+                    "is that the test rows differ from the training rows (drift). Try --features linear, or "
+                    "leave out columns that drift"
                 )
         if "within_groups" in record["tested"]:
             output.say(f"            {tested.interval()} over all pairs")
@@ -84,8 +84,8 @@ def _linear_hint(model: Any) -> str:
         options = "--max-fpr and --min-tpr" if region.min_tpr > 0.0 else "--max-fpr"
         measure = f"'mbauc evaluate --max-fpr {region.max_fpr:g}'"
     return (
-        f"the model is linear, because of {options}; the curves that are the default without may rank this "
-        f"part of the ROC curve better. Fit both, and compare them on new rows with {measure}."
+        f"the model is linear, because of {options}. Without, curves are fitted, which may rank this part of "
+        f"the ROC curve better. Fit both, and compare them on new rows with {measure}."
     )
 
 

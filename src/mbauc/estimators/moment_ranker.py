@@ -90,7 +90,8 @@ class MomentRanker(SolvedRanker):
         check_is_fitted(self)
         if self._within_groups:
             raise ValueError(
-                "this fit is to pairs within groups, for which there are no standard errors of weights yet."
+                "standard errors of weights are for all pairs, and this fit is to pairs within groups. Fit "
+                "without groups, or bootstrap the groups."
             )
         if X is None:
             return errors_from_moments(self, self._ridge)

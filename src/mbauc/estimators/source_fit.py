@@ -201,8 +201,8 @@ def source_run(
             if not earlier:
                 raise
             raise CheckpointError(
-                f"the numbers in {opened.folder} lead nowhere ({error}). Delete the folder to start again, or "
-                "choose another."
+                f"the fit cannot continue from the numbers in {opened.folder} ({error}). Delete the "
+                "folder to start again, or choose another."
             ) from error
 
 

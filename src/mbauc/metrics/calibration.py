@@ -64,7 +64,7 @@ class Calibration:
         if bool(knots) != (self.kind == "isotonic"):
             raise ValueError(f"knots are for kind 'isotonic' and needed there, got kind {self.kind!r}.")
         if not np.isfinite(knots).all() or (np.diff(knots, axis=0) <= 0).any():
-            raise ValueError("knots must be finite and rise, in their scores and in their log-odds.")
+            raise ValueError("knots must be finite, with increasing scores and log-odds.")
         object.__setattr__(self, "knots", knots)
 
     def log_odds(self, scores: ArrayLike) -> Array:
@@ -186,7 +186,7 @@ def choose_calibration(
     used = ranked if ranked.weight is None else ranked.take(ranked.weight > 0)
     least = int(min(used.positive.sum(), (~used.positive).sum()))
     if least < 2:
-        raise ValueError("a calibration needs two rows of each class at least. Give more labelled rows.")
+        raise ValueError("a calibration needs at least two rows of each class. Give more labelled rows.")
     fits: dict[str, Any] = {} if current is None else {"current": lambda _: current}
     fits |= {"logistic": fit_logistic, "isotonic": _fit_isotonic}
     fold = _draw_folds(ranked.positive, min(folds, least), random_state)

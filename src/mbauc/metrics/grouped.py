@@ -193,8 +193,8 @@ def covariance_of_group_means(values: Array, shares: Array) -> Array:
     """Covariance of k weighted means over groups of values, shape (G, k)."""
     if shares.size < 2:
         raise ValueError(
-            "an interval needs at least 2 groups with rows of both classes, got 1; within a single group rows "
-            "are what was sampled (roc_auc_interval)."
+            "an interval needs at least 2 groups with rows of both classes, got 1. For "
+            "the rows of a single group use roc_auc_interval."
         )
     share = shares / shares.sum()
     apart = values - values[0]  # exactly 0 where all are equal

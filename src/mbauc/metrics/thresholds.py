@@ -325,8 +325,8 @@ def choose_threshold(
     given = {name: value for name, value in rules.items() if value is not None}
     if len(given) > 1 or (not given and table.chosen is None):
         raise ValueError(
-            "choose_threshold needs false_alarm, cost_ratio, alarms or at, one of them; this table has no "
-            "other start."
+            "choose_threshold needs exactly one of false_alarm, cost_ratio, alarms and at; none is needed only "
+            "if the table is of a model with a threshold."
         )
     for name, value in given.items():
         check_number(

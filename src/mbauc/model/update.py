@@ -193,7 +193,7 @@ def _moments(model: RankerModel, name: str) -> PairMoments:
         raise ValueError(
             f"{name} was trained with the {model.describe_objective()} and cannot be updated or merged. "
             "Retrain on all rows"
-            + Advice(", or with {loss} over all pairs, which can be resumed.", loss="squared")
+            + Advice(", or with {loss} over all pairs, which can be updated.", loss="squared")
         )
     if model.moments is None:
         raise ValueError(

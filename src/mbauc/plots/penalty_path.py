@@ -164,7 +164,7 @@ def _results(estimator: Any, kind: str) -> dict[str, Any]:
         if hasattr(estimator, "l2_grid"):
             raise NotFittedError(f"estimator {kind} is not fitted yet; call fit before drawing its path.")
         raise ValueError(
-            f"estimator {kind} has no cv_results_, for it tried one penalty only; fit MBAClassifierCV, or draw "
+            f"estimator {kind} has no cv_results_: it tried one penalty only; fit MBAClassifierCV, or draw "
             "scores of your own with PenaltyPathDisplay(penalty, score).plot()."
         )
     if not (

@@ -141,7 +141,7 @@ class RocBandDisplay(ScoreDisplay):
         confidence = check_share("confidence", confidence)
         rates = [check_share("at", rate) for rate in at]
         if rates and ranked.weight is not None:
-            raise ValueError("at needs rows that count one each; leave sample_weight out, or at.")
+            raise ValueError("at needs unweighted rows; leave out sample_weight, or at.")
         curve = roc_curve(ranked, spread_thresholds(ranked))
         low, high = clopper_pearson(curve.found, curve.positives, confidence)
         interval = None

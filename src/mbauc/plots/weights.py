@@ -97,7 +97,8 @@ class WeightsDisplay(Display):
         weights = np.atleast_2d(np.asarray(estimator.coef_))
         if weights.shape[0] != 1:
             raise ValueError(
-                f"estimator {kind} has {weights.shape[0]:,} classes, each with weights of its own."
+                f"estimator {kind} has {weights.shape[0]:,} classes, each with its own weights; pass a "
+                "binary one."
             )
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         if names is None:

@@ -225,7 +225,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         self._check_settings(label=label, weight=weight, time=time, cluster=cluster, group=group)
         table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
         if cluster is not None and cluster == group:
-            raise ValueError("rows of a group are on the same side of the test already; leave out cluster.")
+            raise ValueError("a group is never split between training and test rows; leave out cluster.")
         source = TableSource(
             table.rows,
             label=table.label,
@@ -467,7 +467,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         # of several negative labels training may have seen some only
         if unknown and (len(negative) == 1 or len(unknown) == len(distinct)):
             known = ", ".join(map(repr, [*negative, *positive]))
-            raise ValueError(f"y holds {unknown[0]!r}, which is none of the labels of the training: {known}.")
+            raise ValueError(f"y holds {unknown[0]!r}; the labels in training were {known}.")
         return np.array([one in positive for one in labels.tolist()], dtype=np.int8)
 
     # -- to a file and back ------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     >>> tested = {"auc": 0.92833, "low": 0.92, "high": 0.9357, "confidence": 0.95}
     >>> dict(training_facts({"files": [{"name": "a.csv", "bytes": 9}], "tested": tested}))
     {'Trained on': 'a.csv', 'Tested': 'AUC 0.9283 (95% interval 0.9200 to 0.9357)'}
+    >>> dict(training_facts({"baseline": {"auc": 0.72531, "rows": 9601, "tested": 2399}}))
+    {'Baseline': 'AUC 0.7253, logistic regression trained on 9,601 rows'}
     """
     for key, value in record.items():
         if key in _ELSEWHERE or value is None or value == [] or value == "":
@@ -47,6 +49,8 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 kind = f"{100 * share:g}% interval " if isinstance(share, float) else ""
                 where = f", on {rest['rows']}" if isinstance(rest.get("rows"), str) else ""
                 yield "Tested", f"AUC {auc:.4f} ({kind}{low:.4f} to {high:.4f}){where}"
+            case "baseline", {"auc": float(auc), "rows": int(rows)}:
+                yield "Baseline", f"AUC {auc:.4f}, logistic regression trained on {rows:,} rows"
             case (("updates" | "merged"), [*steps]):
                 yield f"Training: {key}", f"{len(steps):,}"
             case _, [*items]:

@@ -230,5 +230,5 @@ def test_a_part_that_comes_back_in_another_order_is_an_error(rng):
         rows_of(cut([20, 45], X[moved], y[moved].astype(int)), X)
     ).packed._parts[1]
     for ask in (lambda: pairs.scores(np.ones(pairs.mu.size)), lambda: pairs.combine(np.ones(60))):
-        with pytest.raises(ValueError, match="part 1 has other rows than before, or in another order"):
+        with pytest.raises(ValueError, match="part 1 has other rows than before, or another order of rows"):
             ask()

@@ -187,4 +187,4 @@ def test_known_copies_and_table_1_on_real_files(run, tmp_path, shared_file):
     code, out, _ = run("check", "bank")
     assert code == 0
     assert "bank-additional.zip: the official content" in out
-    assert "  63 columns, 100 in Table I\n  note: The paper says 100 columns" in out
+    assert "  63 columns, 100 in Table I\n  note: The paper has 100 columns" in out

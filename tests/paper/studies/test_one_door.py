@@ -131,7 +131,7 @@ def test_wins_and_losses_are_on_the_page(tmp_path):
     assert (
         "first on 2 (bank, credit), of these significantly better than the best competitor on 1 (bank)" in text
     )
-    assert "below it without significance on 1 (german); significantly worse on 1 (telco)." in text
+    assert "behind it, but not significantly, on 1 (german); significantly worse on 1 (telco)." in text
     assert "Competitors without a result, left out: EBM on bank." in text
     assert "against EBM: significantly better on none; significantly worse on 1 (telco); no " in text
     assert "| bank | **95.00** | 94.00 ○ | – |" in text

@@ -241,7 +241,7 @@ class TestText:
     def test_all(self, small):
         text = str(plan_pairs(*small, l2=0.1))
         assert text.startswith("pairs to draw: all\n")
-        assert "no proof gets by with the 675 pairs there are" in text
+        assert "no bound asks for fewer than the 675 pairs of the data" in text
         assert "measured: nothing" in text
 
     def test_a_promise_that_is_none(self, large):

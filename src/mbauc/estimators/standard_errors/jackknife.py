@@ -167,8 +167,8 @@ class _LeaveOut:
             q = unit * one
             if (q >= 1.0).any():
                 raise ValueError(
-                    "standard errors need at least two rows of each class that have pairs: without one of "
-                    "these there would be none."
+                    "standard errors need at least two rows of each class that have pairs, because each row is "
+                    "left out in turn."
                 )
             tau = q / (1 - q)
             k = rest

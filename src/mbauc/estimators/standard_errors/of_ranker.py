@@ -56,8 +56,8 @@ def errors_from_moments(ranker: FittedRanker, ridge: Array | None) -> Array:
     smaller, used = min(ranker.moments_.effective_sizes), int(np.count_nonzero(ranker.coef_))
     if smaller < max(FEW_ROWS, _ROWS_A_WEIGHT * used):
         warn(
-            f"a class counts for {smaller:,.0f} rows, beside {used:,} weights: standard errors from moments "
-            "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
+            f"the smaller class has an effective size of {smaller:,.0f} rows, for {used:,} weights: standard "
+            "errors from moments tend to be too small. Pass the rows: coef_standard_errors(X, y).",
             FewRowsWarning,
         )
     with blas_for_matrix(ranker.coef_.size):
@@ -98,8 +98,8 @@ def errors_from_rows(ranker: FittedRanker, ridge: Array | None, X: Any, y: Any, 
         (plus, minus), (fit_plus, fit_minus) = found.effective_sizes, known
         raise ValueError(
             f"these rows count for {plus:,.6g} positives and {minus:,.6g} negatives, those of the fit for "
-            f"{fit_plus:,.6g} and {fit_minus:,.6g}; pass the same rows and weights, and a stream that decays "
-            "as the list of its blocks."
+            f"{fit_plus:,.6g} and {fit_minus:,.6g}; pass the same rows and weights. Pass a stream with "
+            "decay as the list of its blocks."
         )
     return found.errors[None, :]
 

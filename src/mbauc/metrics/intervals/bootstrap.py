@@ -159,7 +159,7 @@ def _repeat_rows(weight: Array) -> Callable[[np.random.Generator], Array]:
     if total > _MOST_DRAWS:
         raise ValueError(
             f"sample_weight adds up to {total:g} rows of a class with weights='frequency'; no more than "
-            f"{_MOST_DRAWS:g} can be drawn. Are these weights of sampling?"
+            f"{_MOST_DRAWS:g} can be drawn. If these are sampling weights, pass weights='sampling'."
         )
     times, share = round(total), weight / total
     return lambda rng: rng.multinomial(times, share).astype(np.float64)

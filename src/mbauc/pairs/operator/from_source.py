@@ -48,10 +48,8 @@ def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
     if need > memory + _SLACK:
         raise ValueError(
             f"a fit to {n_features:,} columns{f', {used:,} of which occur,' if used else ''} takes at least "
-            f"{need / 1e9:,.1f} GB, of {memory / 1e9:,.1f} GB allowed. "
-            + Advice(
-                "Hash the columns to fewer, allow more {memory}, or look for an index that cannot be meant."
-            )
+            f"{need / 1e9:,.1f} GB; {memory / 1e9:,.1f} GB are allowed. "
+            + Advice("Hash the columns to fewer, allow more {memory}, or look for a mistaken column index.")
         )
 
 

@@ -27,6 +27,6 @@ def require_row_room(n_rows: int, memory: int, *, grouped: bool, other_loss: boo
         what = "losses other than the squared one over the pairs of"
         advice = Advice("Allow more {memory}, or take {loss}.", loss="squared")
     raise ValueError(
-        f"{what} {n_rows:,} rows take {need / 1e9:,.1f} GB for numbers of the rows, of {memory / 1e9:,.1f} GB "
+        f"{what} {n_rows:,} rows need {need / 1e9:,.1f} GB for values of the rows; {memory / 1e9:,.1f} GB are "
         "allowed. " + advice
     )

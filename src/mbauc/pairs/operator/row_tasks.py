@@ -77,9 +77,9 @@ class RowPlaces:
         own = [chunk for chunk in packed if chunk.fold != left_out]
         if [chunk.mark for chunk in own] != self.marks.get(number, []):
             raise ValueError(
-                f"part {number:,} has other rows than before, or in another order: it was made again after a "
-                "worker was lost, from data that is not the same each time that it is read. Write the data to "
-                "files first, or cache it where it outlives a worker, and fit again."
+                f"part {number:,} has other rows than before, or another order of rows: it was computed again "
+                "after a worker was lost, and the data differ from one computation to the next. Write the data "
+                "to files first, or cache them where they outlive a worker, and fit again."
             )
         place = self.first.get(number, 0)
         for chunk in own:

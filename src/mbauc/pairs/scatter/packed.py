@@ -36,7 +36,7 @@ class PackedScatters:
         except (MemoryError, ValueError):
             size = 8 * n_features**2 / 2**30
             raise MemoryError(
-                f"moments of {n_features:,} columns take {size:,.0f} GiB, more than there is memory. Hash the "
+                f"moments of {n_features:,} columns take {size:,.0f} GiB, more than the free memory. Hash the "
                 "columns (sklearn.feature_extraction.FeatureHasher) or select some; 20,000 take 3 GiB."
             ) from None
 

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
     show = _action(
         actions,
         "list",
-        "the data sets, and which of them are here",
+        "the data sets, and which of them are on this machine",
         "Lists all data sets: rows (training / test), columns, negatives for each positive as printed in Table "
         "I, how test rows are chosen, and the folder in which the set was found.",
         "example: mbauc data list --data-dir ~/data",

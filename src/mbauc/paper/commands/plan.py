@@ -12,10 +12,10 @@ from mbauc.cli.options import add_columns, add_command, add_data
 from mbauc.cli.output import Output
 
 _DESCRIPTION = """\
-Says how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the MBA
-paper, with constants that can be proved), and what samples of several sizes really do, from the first rows
-of the files. Training on all pairs is usually faster than any such sample: this is for understanding, and
-for data to come.
+Computes how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the
+MBA paper, with constants that can be proved), and measures how close samples of several sizes come, on the
+first rows of the files. Training on all pairs is usually faster than on any such sample; use the numbers to
+judge a sample, or to plan for data that you do not have yet.
 """
 _EXAMPLES = """\
 example:

@@ -28,10 +28,10 @@ def add(commands: Any) -> None:
             "beside ours. table2 and figure2 are two views of one simulation study, which is run once per "
             "folder; a run that was stopped is resumed. linearity tests the paper's claim that a "
             "linear score is enough where the signal is strong, also where the best score is not linear. "
-            "partial_auc fits for detections at few false alarms, on the data sets of table3. tables compares "
-            "with boosted trees and others on real tables; results of our methods and of rivals are in two "
-            "ledgers, so that either can be deleted and run again. one_door is the same with TableRanker and "
-            "others that take a data frame with nothing set, in as few lines of code as they need."
+            "partial_auc fits the partial AUC at few false alarms, on the data sets of table3. tables compares "
+            "curves and interactions with boosted trees and others on real tables; results of our methods and "
+            "of rivals are in two ledgers: delete one to run its methods again. one_door compares TableRanker "
+            "with others on the data frames that pandas reads, all with default settings."
         ),
         "example:\n  mbauc reproduce table2 --quick",
     )

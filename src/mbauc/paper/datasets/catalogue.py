@@ -104,7 +104,10 @@ ENTRIES = (
         format="csv",
         aliases=("bank-additional",),
         source=f"{_UCI}/dataset/222/bank+marketing",
-        notes=("The paper says 100 columns and not how; numbers as they are and one-hot categories make 63.",),
+        notes=(
+            "The paper has 100 columns and does not say how they are made; numbers and one-hot categories make "
+            "63.",
+        ),
     ),
     _from_libsvm(
         "codrna",

@@ -82,11 +82,13 @@ def _amplitude(snr_db: float) -> float:
 FAMILIES = (
     Family(
         "shared covariance",
-        "a known signal in correlated noise (footnote 6: the best score is linear)",
+        "a known signal in correlated noise (the best score is linear: footnote 6 of the paper)",
         _shared,
     ),
     Family("unequal covariances", "a signal that doubles the variance of the noise", _unequal),
-    Family("either channel", "a signal in one of two channels, evenly", _either_channel),
+    Family(
+        "either channel", "a signal in one of two channels, either with probability one half", _either_channel
+    ),
     Family("either sign", "a signal whose sign is flipped one time in five", _either_sign),
 )
 

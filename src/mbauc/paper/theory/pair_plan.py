@@ -88,7 +88,9 @@ class PairPlan:
             mark = "  <- fewest" if route is self.needed.best and len(self.needed.routes) > 1 else ""
             lines.append(f"    {route.name:<10}{route.pairs:>9.2g} pairs{mark}")
         if isinstance(self.pairs, str):
-            lines.append(f"    no proof gets by with the {self.n_pairs:,} pairs there are: take all of them")
+            lines.append(
+                f"    no bound asks for fewer than the {self.n_pairs:,} pairs of the data: take all of them"
+            )
         return lines
 
     def _measurements(self) -> list[str]:

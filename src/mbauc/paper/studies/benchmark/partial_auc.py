@@ -236,9 +236,10 @@ rate at {rate} false alarms of models fitted to the whole and to the partial AUC
 regression. Written by `mbauc reproduce partial_auc`.
 
 **Methods.** *partial AUC* is `PairwiseAUCClassifierCV("{loss}", max_fpr={max_fpr:g})`, which fits the pairs of
-the negatives with the highest scores. Their share, from the rate above up to all, and the penalty are chosen by
-cross-validation of the partial AUC. *whole AUC* is the same call without `max_fpr`; *tuned for the top* also
-has its penalty and columns chosen by the partial AUC, so it differs from *partial AUC* in the loss alone.
+the negatives with the highest scores. Their share, between this rate and all of them, and the penalty are
+chosen by cross-validation of the partial AUC. *whole AUC* is the same call without `max_fpr`; *tuned for the
+top* also has its penalty and the scaling of its columns chosen by the partial AUC, so it differs from *partial
+AUC* in the loss alone.
 Logistic regression is tuned by the partial AUC over nine decades of C, with raw and standardised columns.
 
 **Metrics.** Detection rate at {rate} false alarms on the test rows, and partial AUC up to that rate
@@ -324,4 +325,4 @@ def _conclusions(study: TopOfList, present: list[str]) -> Iterator[str]:
         for name, one in found.items()
         if all(one.partial_auc >= study.outcome(name, key).partial_auc for key in NAMES)
     ]
-    yield f"It has the highest partial AUC of all columns on: {', '.join(best) or 'none'}."
+    yield f"It has the highest partial AUC of all methods on: {', '.join(best) or 'none'}."

@@ -122,13 +122,14 @@ The paper's comparison of MBA with online methods, repeated, and extended by tun
 converged baselines. AUC in percent on the test rows, mean ± standard deviation over the runs; the paper's
 figure is in brackets. Written by `mbauc reproduce table3`.
 
-**Splits.** Sets with a test file: {provided_runs} runs with other draws and orders (the paper does not say how
-many). Sets without one: {halves_runs} stratified halves. Every column is divided by its largest absolute
-training value.
+**Splits.** Sets with a test file: {provided_runs} runs with different draws and orders of the rows (the paper
+does not say how many runs it has). Sets without one: {halves_runs} stratified halves. Every column is divided
+by its largest absolute training value.
 
 **Methods.** The sampled MBA columns draw S = n matched pairs in one batch (B = n, T = 1, as in the author's
 demo; B and T are not printed in the paper). The online methods make one pass over all n training rows, in
-random order. {choice} Runs on the same training rows share the choice of the first run. SOLR's ℓ1 penalty is 1.
+random order. {choice} Runs on the same training rows use the settings chosen in the first
+run. SOLR's ℓ1 penalty is 1.
 
 ● The better of the two MBA columns (by its mean here, which favours MBA slightly) is significantly better,
 ○ significantly worse (paired t-test at 95% over the runs, as in the paper). A circle in brackets is the

@@ -67,9 +67,9 @@ def find_significant(study: Tuned, present: list[str]) -> dict[tuple[str, str], 
 _WHAT = """
 `PairwiseAUCClassifierCV(loss)` with defaults (*pairs*; *auto* chooses the loss as well) against tuned linear
 models. Each linear model has {settings} settings, with raw and with standardised columns, and uses the one with
-the best cross-validated AUC, {folds} folds held out in turn; *pairs* choose between the same columns, by folds
-of their own. {halves} runs on small sets that are halved, one on all others. *balanced* is
-`class_weight="balanced"`; the SVM has the squared hinge loss; balanced ridge ranks like MBA-ℓ2.
+the best cross-validated AUC, {folds} folds held out in turn; *pairs* also choose between raw and
+standardised columns, by folds of their own. {halves} runs on small sets that are halved, one on all others.
+*balanced* is `class_weight="balanced"`; the SVM has the squared hinge loss; balanced ridge ranks like MBA-ℓ2.
 
 No fit uses test rows. However, the losses that *auto* tries, and their order of preference, were selected on
 these sets with their test rows in view, so *auto* is slightly optimistic here.

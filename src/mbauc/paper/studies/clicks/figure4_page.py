@@ -43,9 +43,9 @@ on Avazu or Criteo. The real samples are tiny beside the paper's sets, so their 
 
 **Methods.** As in the paper, training rows are shuffled (rows of the synthetic logs are exchangeable already)
 and split into 100 (Avazu App) or 200 chunks, fewer if a chunk would have under 500 rows, and every method
-makes one pass over them. *MBA* draws matched pairs within each chunk, with B half its rows and T the number
-of chunks, so that it draws as many rows as there are; the mini-batch methods draw the same number. (B is not
-printed in the paper; it was set beforehand and not tuned.) *exact* uses all pairs in one pass without
+makes one pass over them. *MBA* draws matched pairs within each chunk: B is half the rows of a chunk and T
+the number of chunks, so that as many rows are drawn as there are. The mini-batch methods draw the same number.
+(B is not printed in the paper; it was set beforehand and not tuned.) *exact* uses all pairs in one pass without
 sampling, the limit of MBA for many pairs.
 
 **Selection.** λ, step sizes and the best method of a group are chosen on validation rows that no method
@@ -74,10 +74,10 @@ The last tenth of the training rows are the validation rows.
 """
 
 _FULL_TRIED = """
-All of the paper's training rows are used for training; later rows are for validation, and as many as in the
-paper for tests. MBA and exact have {grid}; their Σ is formed once for all λ. Online methods have {rival_grid},
-each with the {count} steps that had the best validation AUC in the run with fewer rows (below): {steps}. The
-better of these is chosen on the validation rows, as λ is.
+As many rows as in the paper's training sets are used for training; the rows after them are for validation,
+then as many as in the paper for tests. MBA and exact have {grid}; their Σ is formed once for all λ. Online
+methods have {rival_grid}, each with the {count} steps that had the best validation AUC in the run with fewer
+rows (below): {steps}. The better of these is chosen on the validation rows, as λ is.
 """
 
 _GAINS = """
@@ -286,8 +286,8 @@ def _summary(study: ClickResults) -> str:
         if dataset != "avazu-sample"
     ]
     said.append(
-        f"* The paper's gain of the sampled MBA is reached on {sum(reached)} of {len(reached)} sets that model "
-        "one of its own."
+        f"* The paper's gain of the sampled MBA is reached on {sum(reached)} of {len(reached)} sets that stand "
+        "for one of the paper's."
     )
     return "\n".join(said)
 

@@ -103,8 +103,8 @@ is not included and has its own column.
 Both are matrix-free on compact rows (in memory, up to half of what is free; the rest in a temporary file), on
 {threads}. The mini-batch methods (automatic step) compute gradients only, on one thread.
 
-**Comparison with the paper.** It compares only its own plain implementations and prints no times except that
-MBA on Criteo took under an hour, on another machine.{estimate}
+**Comparison with the paper.** The paper compares plain implementations of its own. The only time that it prints
+is that MBA on Criteo took under an hour, on another machine.{estimate}
 """
 
 
@@ -184,7 +184,7 @@ def _estimates(times: Times) -> str:
 def _order(times: Times) -> Iterator[str]:
     yield (
         "Time of MBA-ℓ2 divided by that of each other method, for the largest number of rows: above 1 the "
-        "other is faster. In the paper the mini-batch gradient methods are."
+        "other is faster. In the paper the mini-batch gradient methods are faster."
     )
     yield ""
     for shape in times.shapes:

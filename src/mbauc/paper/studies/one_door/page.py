@@ -65,9 +65,9 @@ test rows, not that of training rows. P-values have Holm's adjustment for the nu
 The best competitor is selected on the test rows, which favours it.
 
 **Time and memory.** Each fit runs alone in its own process, with {threads} threads, after a warm-up fit to a
-small synthetic table that loads compiled code. Seconds are wall time of the lines up to the fit. TableRanker
-tests itself on held-out rows and then refits on all rows; *hold_out=0* skips this test. EBM leaves one core
-free by default. Memory is the peak of the process, Python and libraries included.
+small synthetic table that loads compiled code. Seconds are the wall time of the code below, fit included.
+TableRanker tests itself on held-out rows and then refits on all rows; *hold_out=0* skips this test. EBM leaves
+one core free by default. Memory is the peak of the process, Python and libraries included.
 """
 _MARKS = """
 AUC in percent, best in bold. ● significantly better than TableRanker, ○ significantly worse

@@ -82,7 +82,7 @@ def _read_numbers(name: str, folder: Path | None) -> Rows:
 
 
 #: Raw files without all their rows.
-_PARTS = {"avazu": "the first 9,999 rows", "criteo": "the first 8,000 rows; the file has no names of columns"}
+_PARTS = {"avazu": "the first 9,999 rows", "criteo": "the first 8,000 rows; the file has no column names"}
 #: Tables of numbers.
 _NUMBERS = ("german", "svmguide3", "mammography", "madelon", "a9a")
 TABLES = {
@@ -97,7 +97,7 @@ TABLES = {
         for name, raw in RAW_FILES.items()
     },
     **{
-        name: Table(name, TIDY[name].source, partial(_read_numbers, name), note="numbers alone")
+        name: Table(name, TIDY[name].source, partial(_read_numbers, name), note="numeric columns only")
         for name in _NUMBERS
     },
 }

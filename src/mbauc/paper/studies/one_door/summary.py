@@ -38,7 +38,7 @@ def _aim(found: OneDoor) -> Iterator[str]:
     )
     yield (
         f"TableRanker is first on {_list(first)}, of these significantly better than the best competitor on "
-        f"{_list(clear)}; below it without significance on {_list(level)}; significantly worse on "
+        f"{_list(clear)}; behind it, but not significantly, on {_list(level)}; significantly worse on "
         f"{_list(behind)}."
     )
     worse = [one for one in standings.values() if not one.is_first and one.gain.p_value < SIGNIFICANT]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mbauc.paper.studies.outputs import markdown_table, unwrap, write_text
-from mbauc.paper.studies.tables.findings import SIGNIFICANT, Findings
+from mbauc.paper.studies.tables.findings import SIGNIFICANT, Findings, Settings
 from mbauc.paper.studies.tables.methods import AUTO, FOLDS, GRIDS, LIGHTGBM, METHODS
 from mbauc.paper.studies.tables.parts import (
     describe_intervals,
@@ -47,7 +47,7 @@ def render(found: Findings, folder: Path) -> list[Path]:
 _WHAT = """
 Test AUC, time and memory of `AdditiveAUCClassifier` on real tables, against LightGBM, explainable boosting
 (EBM), logistic regression and an RBF SVM, with default and with tuned settings. Written by `mbauc reproduce
-tables`.
+tables{option}`.
 
 **Methods.** *linear*, *curves*, *interactions* and *auto* are `AdditiveAUCClassifier(features=...)` with no
 other setting; *auto, loss="squared"* uses the squared loss, which takes one pass over any number of rows.
@@ -81,12 +81,21 @@ AUC in percent, best in bold. ● significantly better than LightGBM at its defa
 """
 
 
+def _tell_option(settings: Settings) -> str:
+    """The option of the command that asked for other splits than the default ones."""
+    if settings.quick:
+        return " --quick"
+    small, large = settings.small_splits, settings.large_splits
+    return f" --splits {small}" if small == large else ""
+
+
 def page(found: Findings) -> str:
     """The text of ``tables.md``."""
     s = found.settings
     defaults = [key for key in found.methods if not METHODS[key].tuned]
     tuned = [key for key in found.methods if METHODS[key].tuned]
     what = _WHAT.format(
+        option=_tell_option(s),
         svm_rows=int(METHODS["svm"].most_rows),
         splits=describe_splits(s),
         stderr=describe_stderr(s),

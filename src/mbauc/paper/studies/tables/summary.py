@@ -21,8 +21,8 @@ BEHIND = 1.0
 #: Why auto is behind, by table; printed only where it is.
 EXPLANATIONS = {
     "madelon": "the classes are corners of a cube in five columns, an interaction of order five, among 480 "
-    "columns of noise; pairs of columns find the informative ones and most of the ranking",
-    "usps": "digits are interactions of many pixels, and auto is limited to curves and pairs, which are "
+    "columns of noise; interactions of pairs find these columns, and most of the ranking",
+    "usps": "a digit is a pattern of many pixels, and auto is limited to curves and pairs, which are "
     "interpretable; use AdditiveAUCClassifier(features='fourier') for such columns",
 }
 
@@ -65,7 +65,7 @@ def _verdicts(found: Findings, key: str) -> str:
     better, worse, level = found.judge(key)
     listed = (f"{len(names)} ({', '.join(names)})" if names else "none" for names in (better, worse, level))
     return (
-        "{} against {}, tables: significantly better on {}; significantly worse on {}; no significant "
+        "{} against {}: significantly better on {}; significantly worse on {}; no significant "
         "difference on {}.".format(_name(key), _name(baseline(key)), *listed)
     )
 
@@ -79,7 +79,7 @@ def _behind(found: Findings) -> Iterator[str]:
         yield f"auto at its defaults is nowhere more than {BEHIND:g} point behind LightGBM at its defaults."
     for table, value in sorted(behind.items(), key=lambda one: one[1]):
         why = EXPLANATIONS.get(table, "no explanation is known")
-        yield f"More than {BEHIND:g} point behind: {table}, {value:+.2f} points; {why}."
+        yield f"More than {BEHIND:g} point behind LightGBM: {table}, {value:+.2f} points; {why}."
 
 
 def _times(found: Findings, key: str, other: str) -> Iterator[str]:
