@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mbauc.metrics.curves import Histogram
 from mbauc.metrics.group_table import GroupBins
+from mbauc.metrics.operating_point import OperatingPoint
 from mbauc.metrics.probabilities import Reliability
-from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
+from mbauc.metrics.thresholds import ThresholdTable
 from mbauc.report.levels import Levels
 from mbauc.report.pieces import interval_ends
 from mbauc.report.svg import Axis, Plot
