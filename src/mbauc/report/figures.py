@@ -196,7 +196,7 @@ def calibration_plot(bins: Reliability) -> Plot:
     return plot
 
 
-def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure: str = "AUC") -> Plot:
+def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure: str) -> Plot:
     """Held-out scores against the penalty ``name``, by which the entries are sorted."""
     values = np.array([float(entry[name]) for entry in path])
     score = np.array([float(entry["score"]) for entry in path])
