@@ -104,8 +104,16 @@ def test_many_rows_and_groups(rng):
 
 
 def test_an_empty_region_is_an_error():
-    for settings in ({"max_fpr": 0.0}, {"max_fpr": 1.5}, {"min_tpr": 1.0}, {"min_fpr": 0.5, "max_fpr": 0.5}):
-        with pytest.raises(ValueError, match=r"max_fpr must be a finite number|region is empty"):
+    for settings, message in (
+        ({"max_fpr": 0.0}, "^max_fpr must be a finite number greater than 0 and at most 1, got 0.0"),
+        ({"max_fpr": 1.5}, "^max_fpr must be a finite number greater than 0 and at most 1, got 1.5"),
+        ({"min_tpr": 1.0}, "^min_tpr must be a finite number at least 0 and less than 1, got 1.0"),
+        (
+            {"min_fpr": 0.5, "max_fpr": 0.5},
+            "^the region is empty: min_fpr must be below max_fpr",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
             Region(**settings)
 
 

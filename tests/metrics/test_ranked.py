@@ -16,11 +16,12 @@ from mbauc.metrics.intervals import bootstrap
 from mbauc.metrics.intervals.delong import auc_interval
 from mbauc.metrics.intervals.sample_design import frequency_design
 from mbauc.metrics.neyman_pearson import detection_at, promise_band, violation_probability
+from mbauc.metrics.operating_point import choose_threshold
 from mbauc.metrics.partial_auc import partial_area, standardized_partial_auc
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import auc, placement_spread, placements
-from mbauc.metrics.thresholds import choose_threshold, spread_thresholds, threshold_table
+from mbauc.metrics.thresholds import spread_thresholds, threshold_table
 
 SCORES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6), st.sampled_from([0.0, -0.0, 5e-324]))
 ALL_SCORES = st.one_of(SCORES, st.sampled_from([np.inf, -np.inf]))

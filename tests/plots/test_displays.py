@@ -16,8 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.metrics import calibration_error, roc_auc, roc_auc_interval
 from mbauc.metrics.neyman_pearson import np_roc_band
+from mbauc.metrics.operating_point import starting_point
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import starting_point, threshold_table
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.report import figures
 
 pytest.importorskip("matplotlib", reason="displays are drawn with matplotlib")

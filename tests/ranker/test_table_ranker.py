@@ -178,6 +178,24 @@ def test_few_rows_are_tested_by_folds():
     assert "all rows, by 5-fold cross-validation" in ranker.describe()
 
 
+def test_a_checkpoint_is_taken_up_again_by_the_same_rows_alone(tmp_path):
+    table, y = make_table(300)
+    table = table.drop(columns="when")
+
+    def fit(y, **settings):
+        ranker = TableRanker("linear", positive="fraud", hold_out=0, n_jobs=1)
+        return ranker.fit(table, y, **settings).model_.coef
+
+    kept = {"memory": "500MB", "checkpoint": tmp_path}
+    other = np.roll(y, 1)
+    first = fit(y, **kept)
+    sample = (tmp_path / "sample.state").read_bytes()
+    np.testing.assert_array_equal(fit(y, **kept), first)
+    assert (tmp_path / "sample.state").read_bytes() == sample
+    np.testing.assert_array_equal(fit(other, **kept), fit(other))
+    assert (tmp_path / "sample.state").read_bytes() != sample
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [

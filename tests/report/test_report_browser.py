@@ -13,8 +13,9 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
 from mbauc.cli.main import main
+from mbauc.metrics.operating_point import InUse, choose_threshold
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import InUse, choose_threshold, threshold_table
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.report import report_html
 from mbauc.report.text import count, percent, score_text

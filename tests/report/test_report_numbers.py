@@ -9,17 +9,11 @@ from sklearn.metrics import average_precision_score
 from mbauc.metrics import calibration_error, partial_roc_auc
 from mbauc.metrics.curves import average_precision, histogram, lift_at, tied_pairs
 from mbauc.metrics.neyman_pearson import np_roc_band
+from mbauc.metrics.operating_point import InUse, choose_threshold
 from mbauc.metrics.partial_auc import standardized_partial_auc
 from mbauc.metrics.probabilities import reliability
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import (
-    MOST,
-    InUse,
-    choose_threshold,
-    slider_alarms,
-    slider_limits,
-    threshold_table,
-)
+from mbauc.metrics.thresholds import MOST, slider_alarms, slider_limits, threshold_table
 from mbauc.report.evaluation import evaluate
 
 

@@ -13,8 +13,9 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
 from mbauc.metrics import roc_auc_interval
+from mbauc.metrics.operating_point import choose_threshold
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import choose_threshold, threshold_table
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.model import Threshold
 from mbauc.report import report_html
 from mbauc.report.svg import Axis

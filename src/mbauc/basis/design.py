@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.basis.columns import OTHER, Levels, Number, Steps
 from mbauc.basis.feature_map import FeatureMap, group_levels
+from mbauc.defaults import BINS
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class DesignSettings:
         Whether numeric columns are features themselves besides their bins.
     """
 
-    bins: int = 64
+    bins: int = BINS
     min_rows: int = 10
     max_levels: int = 512
     coarse_bins: int = 12

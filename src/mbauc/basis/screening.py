@@ -33,8 +33,8 @@ def screen_pairs(
     *,
     noise: float,
     penalty: float,
-    functions: int = 6,
-    n_jobs: int | None = 1,
+    functions: int,
+    n_jobs: int | None,
 ) -> Screened:
     """Rank all pairs of columns by what their interaction would gain.
 
@@ -59,9 +59,9 @@ def screen_pairs(
         ν, the variance of each gₖ if there is no interaction: 1/n₊ + 1/n₋.
     penalty : float
         Penalty of a coordinate of roughness 1.
-    functions : int, default=6
+    functions : int
         Coordinates of each of the two columns, at most.
-    n_jobs : int, optional
+    n_jobs : int or None
         Threads.
     """
     basis = [coarse_functions(features, j, totals[j], functions) for j in range(features.n_columns)]

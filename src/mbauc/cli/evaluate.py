@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Score, measure, and write the page."""
     if options.report is not None:
         check_writable(options.report, options.force, "--report")
-    from mbauc.metrics.thresholds import choose_threshold
+    from mbauc.metrics.operating_point import choose_threshold
     from mbauc.model import load_model
     from mbauc.model.seen_files import file_marks
     from mbauc.model.testing import score_source

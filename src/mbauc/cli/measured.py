@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mbauc.metrics.thresholds import OperatingPoint
+    from mbauc.metrics.operating_point import OperatingPoint
     from mbauc.report.by_group import ByGroup
     from mbauc.report.evaluation import Evaluation, Ranking
 

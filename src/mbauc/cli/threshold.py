@@ -15,7 +15,7 @@ from mbauc.cli.output import Output, Usage
 from mbauc.cli.positive import majority_hint
 
 if TYPE_CHECKING:
-    from mbauc.metrics.thresholds import OperatingPoint, Rate
+    from mbauc.metrics.operating_point import OperatingPoint, Rate
     from mbauc.model import RankerModel, Threshold
 
 _DESCRIPTION = """\
@@ -128,8 +128,9 @@ def run(options: argparse.Namespace) -> int:
         check_writable(options.out, options.force)
     import numpy as np
 
+    from mbauc.metrics.operating_point import InUse, choose_threshold
     from mbauc.metrics.ranked import RankedScores
-    from mbauc.metrics.thresholds import InUse, choose_threshold, threshold_table
+    from mbauc.metrics.thresholds import threshold_table
     from mbauc.model import load_model, save_model
 
     model, output = load_model(options.model), Output(options.json)
@@ -201,7 +202,7 @@ def _promise(options: argparse.Namespace, model: RankerModel, rows: NewRows) -> 
 def _cut(rule: str, value: float, share: float | None, ranked: Any) -> Threshold:
     """The cut that serves a purpose best, of all scores."""
     from mbauc.metrics.curves import roc_curve
-    from mbauc.metrics.thresholds import InUse, choose_row
+    from mbauc.metrics.operating_point import InUse, choose_row
     from mbauc.model.threshold import Threshold, clear_cut
 
     curve = roc_curve(ranked)

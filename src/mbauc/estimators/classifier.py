@@ -34,7 +34,7 @@ from mbauc.rows.block import Block
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
-from mbauc.rows.parts.protocol import PartedRows, Preview
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
 from mbauc.solvers.choice import Demand, Solver, SolverChoice, choose_for_rows
@@ -381,10 +381,6 @@ class MBAClassifier(MomentRanker):
         closed = pairs.closed() if self.within_block and isinstance(pairs, PairMoments) else pairs
         super()._solve(closed, factors, run)
 
-    def _preview(self, X: Any) -> Preview:
-        """Rows of drawn pairs, of which there are two a pair."""
-        return Preview(X, 2 * int(self.pairs), in_blocks=False)
-
     def _demand(self, keep_moments: bool = False) -> Demand:
         """What these settings ask of a solver."""
         return Demand(
@@ -502,9 +498,6 @@ class MBAClassifier(MomentRanker):
         super()._check_settings()
         self._check_penalties()
         check_number("decay", self.decay, low=0.0, high=1.0, open_low=True)
-
-    def _penalties_are_chosen(self) -> bool:
-        return isinstance(self.l2, str) and self.l1 == 0
 
     def __sklearn_is_fitted__(self) -> bool:
         if hasattr(self, "coef_"):

@@ -38,7 +38,7 @@ from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldRule
 from mbauc.rows.parts.memory import rows_in_memory
-from mbauc.rows.parts.protocol import PartedRows, Preview
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.runtime.memory import parse_memory
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import Demand, Solver, choose_for_rows
@@ -221,7 +221,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         check_factors(self.penalty_factors, block.n_features)
         demand = self._demand(max(len(splits) for splits in rounds), len(rounds))
         self.solver_ = choose_for_rows(
-            rows_in_memory(block), demand, parse_memory(None), sample=self._preview(block)
+            rows_in_memory(block), demand, parse_memory(None), sample=self._preview(block.X)
         )
         if self.solver_.name == "gram":
             total, parts = accumulate_splits(block, settings, rounds, rng)
@@ -263,10 +263,6 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         """What these settings ask of a solver."""
         n_l2 = L2_GRID.size if self.l2_grid is None else len(read_values("l2_grid", self.l2_grid))
         return Demand(self.solver, n_l1=count_l1(self.l1_grid), n_l2=n_l2, n_folds=n_folds, repeats=repeats)
-
-    def _preview(self, block: Block) -> Preview | None:
-        """Rows of drawn pairs, of which there are two a pair; None for all pairs."""
-        return None if isinstance(self.pairs, str) else Preview(block.X, 2 * int(self.pairs), in_blocks=False)
 
     def _try(self, splits: SplitProblems[Problem], held_out: HeldOut) -> Tried:
         tol, max_iter, with_auc = self._tolerance(), int(self.max_iter), self.scoring == "roc_auc"

@@ -95,7 +95,7 @@ class ColumnFinding:
         )
 
 
-def tell_findings(findings: Sequence[ColumnFinding], *, tested_late: bool = False) -> list[str]:
+def tell_findings(findings: Sequence[ColumnFinding], *, tested_late: bool) -> list[str]:
     """Findings in sentences; several columns that are constant, or shifted, in one.
 
     Where the test was on the last rows, ``tested_late``, nobody is told to test on these.

@@ -186,6 +186,4 @@ def weigh_sample_operator(
     """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
     pairs, middle = build_sample_operator(sample, settings.pairing == "matched", settings.n_threads)
     plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
-    count = float(sample.pairs[0].size)
-    sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
-    return pairs.standing_for((plus[0], minus[0]), sizes, middle)
+    return pairs.standing_for((plus[0], minus[0]), (plus[1], minus[1]), middle)

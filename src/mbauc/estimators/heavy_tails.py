@@ -24,7 +24,7 @@ _LEAST_VALUES = 50
 _BLOCK = 1 << 16
 
 
-def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
+def warn_of_heavy_tails(X: Any, names: Any) -> None:
     """Warn if in some of up to 10,000 rows a single one makes up over 30% of a column's variance.
 
     Sparse rows are not checked, because few values in a column are no tail.

@@ -16,6 +16,7 @@ from mbauc.estimators.standard_errors.of_ranker import errors_from_moments, erro
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.sampling import check_sampling
+from mbauc.rows.parts.protocol import Preview
 from mbauc.solvers.choice import SolverChoice
 from mbauc.solvers.column_scales import scale_columns
 
@@ -150,6 +151,10 @@ class MomentRanker(SolvedRanker):
         self.effective_sample_size_ = moments.effective_sizes
         factors = check_factors(self.penalty_factors, moments.n_features)
         self._set_scale(scale_columns(moments, self._scaling()), factors)
+
+    def _preview(self, X: Any) -> Preview | None:
+        """Rows of drawn pairs, of which there are two a pair; None for all pairs."""
+        return None if isinstance(self.pairs, str) else Preview(X, 2 * int(self.pairs), in_blocks=False)
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -303,6 +303,3 @@ class PairwiseAUCClassifier(LossRanker):
         if self._chooses_loss():
             raise ValueError("loss='auto' is chosen by cross-validation; use PairwiseAUCClassifierCV.")
         self._check_penalties()
-
-    def _penalties_are_chosen(self) -> bool:
-        return isinstance(self.l2, str) and self.l1 == 0

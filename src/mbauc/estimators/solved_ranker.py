@@ -127,7 +127,7 @@ class SolvedRanker(ProbabilisticRanker):
 
     def _penalties_are_chosen(self) -> bool:
         """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
-        raise NotImplementedError
+        return isinstance(self.l2, str) and self.l1 == 0
 
     def _scaling(self) -> Scaling:
         """What to divide columns by; given penalties mean what Eq. (14) says, in the columns as they are."""

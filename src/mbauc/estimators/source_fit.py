@@ -23,7 +23,8 @@ from mbauc.rows.source import Source
 from mbauc.runtime.progress import Progress, progress, show_wait, silent
 from mbauc.runtime.threads import MOST_THREADS, limit_blas, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
-from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
+from mbauc.solvers.matrix_free.ridge import RIDGE_STATE
+from mbauc.solvers.watch import Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.checkpoint import DECISIONS, Checkpoint, interruptible
 from mbauc.store.file_schema import Choice

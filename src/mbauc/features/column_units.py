@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import as_dense
 
 Array = NDArray[np.float64]
 
@@ -88,5 +88,4 @@ class ColumnUnits:
 
 def dense_rows(X: Any, rows: Any) -> Array:
     """Some rows of an array or a CSR matrix as a float64 array."""
-    piece = X[rows]
-    return np.asarray(piece.toarray() if is_sparse(piece) else piece, dtype=np.float64)
+    return as_dense(X[rows])

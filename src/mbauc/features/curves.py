@@ -17,6 +17,7 @@ from mbauc.basis.design import DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.smoothing import with_pairs
 from mbauc.checks import check_flag, check_whole
+from mbauc.defaults import BINS
 from mbauc.features.row_codes import RowCodes
 from mbauc.rows.parts.keys import check_ids, row_keys
 from mbauc.rows.parts.row_sample import ClassSample
@@ -109,7 +110,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        bins: int = 64,
+        bins: int = BINS,
         *,
         min_rows: int = 10,
         max_levels: int = 512,

@@ -50,12 +50,12 @@ class Region:
 
     def __post_init__(self) -> None:
         check_number("max_fpr", self.max_fpr, low=0.0, high=1.0, open_low=True)
-        check_number("min_tpr", self.min_tpr, low=0.0, high=1.0)
+        check_number("min_tpr", self.min_tpr, low=0.0, high=1.0, open_high=True)
         check_number("min_fpr", self.min_fpr, low=0.0, high=1.0)
-        if self.min_tpr >= 1.0 or self.min_fpr >= self.max_fpr:
+        if self.min_fpr >= self.max_fpr:
             raise ValueError(
-                "the region is empty: min_tpr must be below 1, and min_fpr below max_fpr, got "
-                f"min_tpr={self.min_tpr:g}, min_fpr={self.min_fpr:g} and max_fpr={self.max_fpr:g}."
+                "the region is empty: min_fpr must be below max_fpr, got "
+                f"min_fpr={self.min_fpr:g} and max_fpr={self.max_fpr:g}."
             )
 
     @property

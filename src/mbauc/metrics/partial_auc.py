@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.checks import check_flag, check_number, check_share
+from mbauc.checks import check_flag, check_share
 from mbauc.losses import Region
 from mbauc.metrics.curves import roc_curve
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, covariance_of_means, interval_ends
@@ -162,7 +162,5 @@ def partial_area(ranked: RankedScores, region: Region) -> float:
 
 
 def _validate_region(max_fpr: Any, min_tpr: Any, standardized: Any) -> Region:
-    check_number("max_fpr", max_fpr, low=0.0, high=1.0, open_low=True)
-    check_number("min_tpr", min_tpr, low=0.0, high=1.0, open_high=True)
     check_flag("standardized", standardized)
     return Region(max_fpr, min_tpr)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbauc.errors import Advice
-from mbauc.estimators.additive.classifier import AdditiveAUCClassifier, check_interactions
+from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
+from mbauc.estimators.additive.settings import check_interactions
 from mbauc.features.row_codes import MOST_COLUMNS
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.rows.source import Source

@@ -113,9 +113,7 @@ class HoldOut:
         return cls(**record)
 
 
-def choose_hold_out(
-    source: Source, hold_out: HoldOut, *, grouped: bool = False, folds: bool = True
-) -> tuple[HoldOut, str]:
+def choose_hold_out(source: Source, hold_out: HoldOut, *, grouped: bool, folds: bool) -> tuple[HoldOut, str]:
     """How to test on a source where nobody says how, and why.
 
     A table with a column of times is tested on its end; rows of groups at random, whole groups; where random

@@ -46,7 +46,7 @@ def accumulate_block(
 
 
 def accumulate_with_decay(
-    source: Source, decay: float, *, n_jobs: int | None = None, frequencies: bool = False
+    source: Source, decay: float, *, n_jobs: int | None, frequencies: bool
 ) -> PairMoments:
     """Exact moments of a source in which the weights of earlier rows are multiplied by decay at each block."""
     total, n_threads = PairMoments(source.n_features), thread_count(n_jobs)

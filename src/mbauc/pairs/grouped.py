@@ -85,7 +85,7 @@ def grouped_moments(
     return GroupedMoments(moments, pairs.n_groups, pairs.one_class_groups, pairs.one_class_rows)
 
 
-def row_squares(pairs: PairWeights, shares: RowShares, frequency: Array | None = None) -> tuple[float, float]:
+def row_squares(pairs: PairWeights, shares: RowShares, frequency: Array | None) -> tuple[float, float]:
     """Sum over the rows of each class of their squared shares; a row of frequency k is k equal rows."""
     plus, minus = shares.plus**2, shares.minus**2
     if frequency is not None:

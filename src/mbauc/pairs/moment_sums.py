@@ -40,14 +40,15 @@ class MomentSums:
                 f"cannot {verb} moments of all pairs and moments of a set of pairs (matched, or within "
                 "blocks): which pairs the result speaks of would be undefined. Use .closed() on the former."
             )
-        if self._grouped != other._grouped:
+        if self.grouped != other.grouped:
             raise ValueError(
                 f"cannot {verb} moments of pairs within groups and moments of other pairs; give groups for all "
                 "rows or for none."
             )
 
     @property
-    def _grouped(self) -> bool:
+    def grouped(self) -> bool:
+        """Whether the pairs are those within groups."""
         return self.pairs is not None and self.pairs.row_norms is not None
 
     def copy(self) -> MomentSums:

@@ -235,7 +235,7 @@ class PairMoments(ScorerStatistics):
     @property
     def is_grouped(self) -> bool:
         """Whether the pairs are those within groups."""
-        return self.sums.pairs is not None and self.sums.pairs.row_norms is not None
+        return self.sums.grouped
 
     @property
     def is_sampled(self) -> bool:

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from mbauc.checks import abbreviate, check_flag, check_number, check_share
 from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import NotTestedWarning
-from mbauc.estimators.additive.classifier import check_search
 from mbauc.estimators.additive.explain import Explanation
+from mbauc.estimators.additive.settings import check_search
 from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.validation import restore_on_failure
@@ -431,7 +431,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         encoded = None
         if X is not None:
-            encoded = self._encoding.transform(name_columns(self, X), extra="ignore")
+            encoded = self.encode_rows(X)
             labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
             groups = None
         elif y is not None:

@@ -16,7 +16,14 @@ from mbauc.readers.table.arrow import as_arrow_table, pyarrow
 from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.readers.table.files import is_frame
 from mbauc.readers.table.labels import TableLabels
-from mbauc.rows.labels import as_labels, distinct_labels, find_classes, is_missing, positive_rows
+from mbauc.rows.labels import (
+    as_labels,
+    check_label_count,
+    distinct_labels,
+    find_classes,
+    is_missing,
+    positive_rows,
+)
 from mbauc.rows.matrix import check_weights
 
 
@@ -109,11 +116,8 @@ def name_columns(estimator: Any, X: Any, *, reset: bool = False, without: tuple[
     matrix = validate_data(
         estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=1
     )
-    return as_arrow_table({f"x{j}": _plain(matrix[:, j]) for j in range(matrix.shape[1])}, _names(matrix))
-
-
-def _names(matrix: NDArray[Any]) -> list[str]:
-    return [f"x{j}" for j in range(matrix.shape[1])]
+    names = [f"x{j}" for j in range(matrix.shape[1])]
+    return as_arrow_table({name: _plain(matrix[:, j]) for j, name in enumerate(names)}, names)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
@@ -135,10 +139,7 @@ def _add_labels(
     estimator: Any, table: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, types: dict[str, str]
 ) -> LabelledTable:
     labels = column_or_1d(y, warn=True)
-    if labels.size != table.num_rows:
-        raise ValueError(
-            f"X has {table.num_rows:,} rows and y has {labels.size:,} labels; they must have the same number."
-        )
+    check_label_count(labels.size, table.num_rows)
     weights = check_weights(sample_weight, labels.size)
     if estimator.on_error == "skip":
         known = np.array([not is_missing(one) for one in labels.tolist()], dtype=np.bool_)
@@ -161,15 +162,14 @@ def _find_sides(labels: NDArray[Any], positive: Any) -> tuple[tuple[Any, Any], N
         return (known.tolist()[0], known.tolist()[1]), positive_rows(labels, known)
     wanted = TableLabels("y", positive).positive
     distinct = distinct_labels(as_labels(labels)).tolist()
+    shown = ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
     sides = [tuple(one for one in distinct if (one in wanted) == way) for way in (False, True)]
     if not all(sides):
-        shown = ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
         raise ValueError(
             f"positive={positive!r} must name some of the labels in y, not all; these are {shown}."
         )
     absent = [one for one in wanted if one not in distinct]
     if absent:
-        shown = ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
         raise ValueError(
             f"positive={positive!r} names {absent[0]!r}, which never occurs in y; the labels are {shown}."
         )

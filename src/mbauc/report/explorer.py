@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import math
 
-from mbauc.metrics.thresholds import (
-    SLIDER_STEPS,
-    START,
-    OperatingPoint,
-    ThresholdTable,
-    slider_decades,
-    starting_point,
-)
+from mbauc.metrics.operating_point import START, OperatingPoint, starting_point
+from mbauc.metrics.thresholds import SLIDER_STEPS, ThresholdTable, slider_decades
 from mbauc.report.origin import Origin
 from mbauc.report.text import count, dump_json, percent, score_text
 

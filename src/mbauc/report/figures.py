@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mbauc.metrics.curves import Histogram
 from mbauc.metrics.group_table import GroupBins
+from mbauc.metrics.operating_point import OperatingPoint
 from mbauc.metrics.probabilities import Reliability
-from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
+from mbauc.metrics.thresholds import ThresholdTable
 from mbauc.report.levels import Levels
 from mbauc.report.pieces import interval_ends
 from mbauc.report.svg import Axis, Plot
@@ -195,7 +196,7 @@ def calibration_plot(bins: Reliability) -> Plot:
     return plot
 
 
-def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure: str = "AUC") -> Plot:
+def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure: str) -> Plot:
     """Held-out scores against the penalty ``name``, by which the entries are sorted."""
     values = np.array([float(entry[name]) for entry in path])
     score = np.array([float(entry["score"]) for entry in path])

@@ -16,8 +16,9 @@ import numpy as np
 
 from mbauc.estimators.additive.auc_without import auc_without
 from mbauc.metrics.curves import PenaltyPath, penalty_path
+from mbauc.metrics.operating_point import START, OperatingPoint
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import START, OperatingPoint, ThresholdTable
+from mbauc.metrics.thresholds import ThresholdTable
 from mbauc.report import figures
 from mbauc.report.explained_rows import explain_rows, rows_section
 from mbauc.report.origin import Facts, Origin

@@ -17,7 +17,8 @@ from mbauc.report.text import class_name, escape_name
 from mbauc.rows.labels import as_labels, distinct_labels, find_classes
 
 if TYPE_CHECKING:
-    from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
+    from mbauc.metrics.operating_point import OperatingPoint
+    from mbauc.metrics.thresholds import ThresholdTable
     from mbauc.model import Threshold
 
 #: Names and values of facts.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mbauc.metrics.operating_point import OperatingPoint, choose_threshold, starting_point
 from mbauc.metrics.probabilities import Reliability
-from mbauc.metrics.thresholds import OperatingPoint, choose_threshold, starting_point
 from mbauc.report import figures
 from mbauc.report.by_group import group_section
 from mbauc.report.by_segment import segments_section

@@ -11,9 +11,10 @@ from mbauc.metrics.curves import PenaltyPath
 from mbauc.metrics.intervals.binomial import clopper_pearson
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.metrics.intervals.sample_design import FEW_ROWS, enough_rows
+from mbauc.metrics.operating_point import choose_threshold
 from mbauc.metrics.probabilities import Reliability
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.thresholds import ThresholdTable, choose_threshold
+from mbauc.metrics.thresholds import ThresholdTable
 from mbauc.report.text import count, number, percent, short_percent
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.groups import group_keys
-from mbauc.rows.labels import Labels, as_labels, is_missing
+from mbauc.rows.labels import Labels, as_labels, check_label_count, is_missing
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
 from mbauc.rows.parts.keys import check_ids
 from mbauc.rows.schema import Schema
@@ -46,10 +46,7 @@ class Block:
         """All rows of a data set, or of a stream's block ``name``; an error says what is wrong with them."""
         X = as_matrix(X)
         positive = labels.require_mask(y, name)
-        if positive.size != X.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
-            )
+        check_label_count(positive.size, X.shape[0])
         return cls(X, positive, check_weights(weight, X.shape[0]))
 
     @property

@@ -62,6 +62,14 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     return labels
 
 
+def check_label_count(n_labels: int, n_rows: int) -> None:
+    """Raise unless there is a label for each row."""
+    if n_labels != n_rows:
+        raise ValueError(
+            f"X has {n_rows:,} rows and y has {n_labels:,} labels; they must have the same number."
+        )
+
+
 def find_classes(y: Any, name: str = "y") -> NDArray[Any]:
     """The two classes of y, negative first (in sorted order, as scikit-learn does).
 

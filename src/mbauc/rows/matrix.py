@@ -19,6 +19,11 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
+def as_dense(X: Any) -> NDArray[np.float64]:
+    """The rows of X as a dense array; itself if it is one of float64."""
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+
+
 def check_structure(X: Any) -> None:
     """Raise if entries of a CSR or CSC matrix stand outside of it: compiled loops would read beyond it."""
     along, across = X.shape if X.format == "csr" else X.shape[::-1]

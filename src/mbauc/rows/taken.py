@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import as_dense
 from mbauc.rows.source import Source, unpack_block
 
 
@@ -42,8 +42,7 @@ def take_rows(source: Source, numbers: ArrayLike) -> NDArray[np.float64]:
         stop = start + int(X.shape[0])
         first, last = np.searchsorted(wanted, [start, stop])
         if last > first:
-            own = X[wanted[first:last] - start]
-            parts.append(np.asarray(own.toarray() if is_sparse(own) else own, dtype=np.float64))
+            parts.append(as_dense(X[wanted[first:last] - start]))
             taken += int(last - first)
         start = stop
         if taken == wanted.size:
@@ -70,7 +69,7 @@ def take_first(
         first += size
         if own.size < size:
             X, y, weight = X[own], y[own], None if weight is None else weight[own]
-        matrices.append(np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64))
+        matrices.append(as_dense(X))
         labels.append(np.asarray(y, dtype=np.int8))
         if weight is not None:
             weights.append(np.asarray(weight, dtype=np.float64))

@@ -13,9 +13,9 @@ from mbauc.pairs.quadratic import Quadratic
 from mbauc.solvers.column_scales import Scaling, scale_columns
 from mbauc.solvers.gram.solver import GramSolver
 from mbauc.solvers.matrix_free.elastic_net import Judge
-from mbauc.solvers.matrix_free.ridge import Watch
 from mbauc.solvers.matrix_free.solver import MatrixFreeSolver
 from mbauc.solvers.solution import Solution
+from mbauc.solvers.watch import Watch
 
 Array = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class Problem:
         """
         settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         if isinstance(self._solver, MatrixFreeSolver):
-            settings |= {"resume": resume} | ({} if watch is None else {"watch": watch})
+            settings |= {"resume": resume, "watch": watch}
         if isinstance(l2, str):
             solution = self._solver.solve_auto(l1, self.pairs.effective_sizes, **settings)
         else:

@@ -22,6 +22,7 @@ from mbauc.estimators.additive.search_rows import SearchRows, weigh_indicators
 from mbauc.features import FourierFeatures
 from mbauc.features.column_units import ColumnUnits
 from mbauc.rows.block import Block
+from mbauc.rows.matrix import as_dense
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.group_folds import deal_groups
 from mbauc.rows.parts.row_sample import RowSample
@@ -113,7 +114,7 @@ def choose_features(
         Threads.
     """
     block = sample.block
-    X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
+    X = as_dense(block.X)
     features = design_features(X, sample.share, kinds, design)
     if wanted == "fourier":
         features = replace(features, waves=_draw_waves(X, block.positive, kinds, rng))

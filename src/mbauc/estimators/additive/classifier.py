@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mbauc.basis.design import ColumnKind, DesignSettings
-from mbauc.checks import check_choice, check_number, check_whole
-from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
-from mbauc.errors import Advice
+from mbauc.checks import check_number, check_whole
+from mbauc.defaults import BINS, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
-from mbauc.estimators.additive.loss_choice import check_loss
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.additive.settings import check_search
 from mbauc.estimators.additive.source_kinds import source_kinds
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
@@ -45,7 +44,7 @@ from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
 from mbauc.rows.groups import group_keys
-from mbauc.rows.labels import find_classes, positive_rows, source_classes
+from mbauc.rows.labels import check_label_count, find_classes, positive_rows, source_classes
 from mbauc.rows.matrix import check_weights
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
@@ -54,8 +53,8 @@ from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
-from mbauc.runtime.seeds import check_seed, generator
-from mbauc.runtime.threads import single_threaded_blas, thread_count
+from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
@@ -463,37 +462,8 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
         return explain(self, X, n)
 
 
-def check_search(estimator: Any) -> None:
-    """Raise for settings of the search, here or of tables, that no data could make sense of."""
-    check_choice("features", estimator.features, FEATURES)
-    check_loss(estimator.loss)
-    check_whole("bins", estimator.bins, low=2)
-    check_whole("search_rows", estimator.search_rows, low=100)
-    check_choice("weights", estimator.weights, ("sampling", "frequency"))
-    if isinstance(estimator.interactions, int | np.integer):
-        check_whole("interactions", estimator.interactions, low=0)
-    check_interactions(estimator.features, estimator.interactions)
-    check_seed(estimator.random_state)
-    thread_count(estimator.n_jobs)
-
-
-def check_interactions(features: Any, interactions: Any) -> None:
-    """Raise if interactions are asked for beside features that have none."""
-    none = interactions is None or (isinstance(interactions, int | np.integer) and interactions == 0)
-    if none or (hasattr(interactions, "__len__") and len(interactions) == 0):
-        return
-    if features in ("linear", "curves", "fourier"):
-        raise ValueError(
-            Advice("{interactions} asks for interactions, {features} for none", features=features)
-            + Advice("; leave out one of the two, or pass {features}.", features="interactions")
-        )
-
-
 def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     labels = column_or_1d(y, warn=True)
-    if labels.size != n_rows:
-        raise ValueError(
-            f"X has {n_rows:,} rows and y has {labels.size:,} labels; they must have the same number."
-        )
+    check_label_count(labels.size, n_rows)
     known = find_classes(labels)
     return known, positive_rows(labels, known)

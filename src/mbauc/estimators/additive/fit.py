@@ -28,6 +28,7 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic, ScoreSummary
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
+from mbauc.rows.matrix import as_dense
 from mbauc.rows.parts.mapped import map_rows
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.row_sample import RowSample
@@ -45,6 +46,8 @@ _MATRICES = 3
 #: Excess risk to reach from products with the rows, and optimality from moments.
 _PRODUCT_TOL, _GRAM_TOL = 1e-5, 1e-8
 _MAX_ITER = 1_000
+#: Mean curvature of another loss that its penalty goes by at least, so that there is one.
+_LEAST_CURVATURE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,7 @@ def _solve_chosen(
     solution = squared = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
     if wanted.name != "squared" and isinstance(pairs, PairOperator):
         problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
-        curvature = max(problems.mean_curvature(wanted, solution.coef), 1e-3)
+        curvature = max(problems.mean_curvature(wanted, solution.coef), _LEAST_CURVATURE)
         solution = problems.newton(wanted).solve(
             0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
         )
@@ -236,7 +239,7 @@ def _slope(pairs: Quadratic, u: Array) -> float:
 def _summarise_terms(chosen: Chosen, sample: RowSample, coef: Array) -> tuple[Array, Array, Array]:
     """Mean and deviation of what each term adds to scores, and the share of each feature, over all rows."""
     features = chosen.features
-    X = sample.block.X.toarray() if hasattr(sample.block.X, "toarray") else sample.block.X
+    X = as_dense(sample.block.X)
     share = sample.share / sample.share.sum()
     added = features.contributions(X, coef)
     means = share @ added

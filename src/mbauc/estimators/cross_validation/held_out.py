@@ -16,7 +16,7 @@ from mbauc.estimators.cross_validation.fold_scores import (
     ScorePacked,
     merge_fold_scores,
 )
-from mbauc.estimators.cross_validation.measure import Measure
+from mbauc.estimators.cross_validation.measure import Groups, Measure, Weights
 from mbauc.estimators.cross_validation.problems import SplitProblems, binormal_and_risk
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block
@@ -110,12 +110,16 @@ class HeldOutBlock:
         return min(plus, subset.size - plus)
 
     def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
-        weight, keys = self._block.weight, self._block.groups
         plus, minus = (self._block.rows_of(positive, subset) for positive in (True, False))
-        weights = None if weight is None else (weight[plus], weight[minus])
-        groups = None if keys is None else (keys[plus], keys[minus])
+        weights, groups = self._weights_and_groups(plus, minus)
         high, low = scores(self._X, W, plus), scores(self._X, W, minus)
         return binormal_and_risk(*self._measure.margins(high, low, weights, groups))
+
+    def _weights_and_groups(self, plus: NDArray[np.intp], minus: NDArray[np.intp]) -> tuple[Weights, Groups]:
+        """Those of the positive and of the negative rows, as a measure takes them."""
+        weight, keys = self._block.weight, self._block.groups
+        weights = None if weight is None else (weight[plus], weight[minus])
+        return weights, None if keys is None else (keys[plus], keys[minus])
 
     def auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         """AUC on the rows for each weight vector; weights that rank a sample of many rows alike share one."""
@@ -129,9 +133,7 @@ class HeldOutBlock:
     def _auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         positive = self._block.positive
         plus, minus = subset[positive[subset]], subset[~positive[subset]]
-        weight, keys = self._block.weight, self._block.groups
-        weights = None if weight is None else (weight[plus], weight[minus])
-        groups = None if keys is None else (keys[plus], keys[minus])
+        weights, groups = self._weights_and_groups(plus, minus)
         n_threads = self._n_threads if subset.size > _MANY else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
         measure = self._measure.of_rows(plus.size, minus.size, weights, groups)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_whole
+from mbauc.defaults import FOLDS
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, warn_at_the_edge
 from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
@@ -99,7 +100,7 @@ class PenaltySearch(SolvedRanker):
             counts = count_labels(ordered.parts, ordered.schema, ordered.classes) if by_rank else None
             if counts is not None:
                 ordered = replace(ordered, classes=counts.classes)
-            n_folds, rng = int(self.cv or 5), generator(self.random_state)
+            n_folds, rng = int(self.cv or FOLDS), generator(self.random_state)
             rules: list[FoldRule] = (
                 group_fold_rules(count_groups(ordered.parts, ordered.schema), n_folds, int(self.repeats), rng)
                 if ordered.grouped
@@ -144,9 +145,7 @@ class PenaltySearch(SolvedRanker):
 
     # -- the steps of a search -----------------------------------------------------------------------------
 
-    def _search_block(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, within_groups: bool = False
-    ) -> Self:
+    def _search_block(self, X: Any, y: Any, sample_weight: Any, groups: Any, *, within_groups: bool) -> Self:
         """Choose the penalties and fit to rows in memory."""
         self._check_settings()
         check_capabilities("memory folds", self._asked(within_groups and groups is not None))
@@ -174,7 +173,7 @@ class PenaltySearch(SolvedRanker):
                     "together give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs "
                     "within groups only, set within_groups=True."
                 )
-            return draw(block, int(self.cv or 5), int(self.repeats), rng)
+            return draw(block, int(self.cv or FOLDS), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
         rounds = collect_splits(self.cv, block.X, block.positive, groups)

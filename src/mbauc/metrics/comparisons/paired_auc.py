@@ -180,7 +180,7 @@ def compare_means(
     covariance: Callable[[Array], Array],
     confidence: float,
     *,
-    rounded: bool = False,
+    rounded: bool,
     freedom: float = np.inf,
 ) -> AucComparison:
     """Compare k AUCs that are means over units (rows, groups) of shares of pairs won, shape (units, k).

@@ -137,9 +137,13 @@ class PairOperator(ABC):
     def standing_for(
         self, weights: tuple[float, float], sizes: tuple[float, float], centre: Array | None
     ) -> Self:
-        """The same pairs as those of the data that they were drawn from, whose mean rows have that centre."""
-        result = copy(self)
-        result.weights, result.effective_sizes, result._centre = weights, sizes, centre
+        """The same pairs as those of the data that they were drawn from, whose mean rows have that centre.
+
+        ``weights`` and ``sizes`` are the sum of the weights and the effective size of each class of the data.
+        """
+        result, drawn = copy(self), float(self.strata[0].count)
+        result.weights, result._centre = weights, centre
+        result.effective_sizes = 1 / (1 / sizes[0] + 1 / drawn), 1 / (1 / sizes[1] + 1 / drawn)
         return result
 
     @abstractmethod

@@ -17,7 +17,7 @@ from mbauc.readers.table.faults import Report
 from mbauc.readers.table.reading import TableReader, TableRows
 
 
-def read_column(reader: TableReader, name: str, report: Report, argument: str | None = None) -> NDArray[Any]:
+def read_column(reader: TableReader, name: str, report: Report, argument: str | None) -> NDArray[Any]:
     """One column of the files, for the rows that can be used; see :meth:`.source.TableSource.column`."""
     for table in reader.tables:
         if name not in table.column_names:

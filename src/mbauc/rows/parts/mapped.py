@@ -157,7 +157,7 @@ def _join(blocks: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:
 
 
 def score_mapped(
-    X: Any, features: RowMap, coef: NDArray[np.float64], n_jobs: int | None = 1
+    X: Any, features: RowMap, coef: NDArray[np.float64], n_jobs: int | None
 ) -> NDArray[np.float64]:
     """Scores of the features that a map makes of rows; wide rows are taken a few at a time."""
     step = max(1_024, _ENTRIES // max(X.shape[1], 1))

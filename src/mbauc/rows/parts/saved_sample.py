@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.rows.block import Block
 from mbauc.rows.fingerprint import fingerprint_as_json
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import as_dense
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.row_sample import RowSample, sample_rows
 from mbauc.rows.parts.source import SourceParts
@@ -64,7 +64,7 @@ def sample_once(rows: PartedRows, most: int, seed: int) -> RowSample:
 
 def _describe(sample: RowSample, mark: str) -> dict[str, Any]:
     block = sample.block
-    X = np.asarray(block.X.toarray() if is_sparse(block.X) else block.X, dtype=np.float64)
+    X = as_dense(block.X)
     missing = np.isnan(X)
     arrays = {
         "X": np.where(missing, 0.0, X),

@@ -15,12 +15,11 @@ from mbauc.solvers.matrix_free.face_descent import FaceDescent
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
+from mbauc.solvers.watch import Watch
 
 Array = NDArray[np.float64]
 #: From here on the gains of the latest steps say when to stop; the bound alone would take several times longer.
 _ESTIMATED_TOL = 1e-5
-#: Called with a state to resume from, the number of products so far, the excess risk and the binormal AUC.
-Watch = Callable[[dict[str, Array], int, float, float], object]
 #: Makes somebody who is shown the weights for falling penalties, and says whether smaller ones are worth a try.
 Judge = Callable[[], Callable[[Array], bool]]
 

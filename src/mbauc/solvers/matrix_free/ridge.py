@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,24 +10,16 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
-from mbauc.solvers.gap import binormal_auc, excess_risk_bound
+from mbauc.solvers.gap import WINDOW, binormal_auc, estimate_excess, excess_risk_bound
 from mbauc.solvers.matrix_free.l2_search import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
+from mbauc.solvers.watch import Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
-#: Called with a state to resume from, the number of products so far, the estimated excess risk and AUC.
-Watch = Callable[[dict[str, Any], int, float, float], object]
-
-#: The excess risk is extrapolated from the gains of this many directions …
-_WINDOW = 3
-#: … which are taken to shrink by this factor at the fastest …
-_FASTEST = 1 / 3
-#: … and by this one at the slowest.
-_SLOWEST = 0.9
 #: The estimate is trusted if the bound is at most this multiple of tol …
 _TRUSTED = 100.0
 #: … and must otherwise be below this multiple of tol.
@@ -78,16 +69,12 @@ RIDGE_STATE = Arrays(
     },
     sizes={
         "k": range(ROOM + 1),
-        "gains": range(_WINDOW + 2),
+        "gains": range(WINDOW + 2),
         "processes": range(2 + MOST_PROBES),
         "steps": range(MOST_STEPS + 1),
     },
     agree=_check_stage,
 )
-
-
-def ignore_state(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
-    """Progress that nobody looks at."""
 
 
 def solve_ridge_matrix_free(
@@ -97,7 +84,7 @@ def solve_ridge_matrix_free(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = ignore_state,
+    watch: Watch | None = None,
 ) -> Solution:
     """Matrix-free ridge: minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients.
 
@@ -119,7 +106,7 @@ def solve_ridge_matrix_free(
         Maximum number of products.
     resume : dict, optional
         State passed to ``watch``, from which to resume, with bit-identical results.
-    watch : callable
+    watch : callable, optional
         Callback with ``(state, products so far, estimated gap, binormal AUC)`` after each product.
 
     Examples
@@ -157,7 +144,7 @@ def walk_ridge_path(
     products: SymmetricOperator, l2: Sequence[float], factors: Array, *, tol: float, max_iter: int
 ) -> Iterator[Solution]:
     """The same one by one, from the largest l2 down: who stops early spends no product on smaller ones."""
-    run = _Run(products, factors, tol, max_iter, ignore_state)
+    run = _Run(products, factors, tol, max_iter)
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
         run.converge(value)
@@ -173,7 +160,7 @@ def solve_ridge_auto(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = ignore_state,
+    watch: Watch | None = None,
 ) -> Solution:
     """Matrix-free ridge with automatic l2, selected by the criterion of :func:`mbauc.solvers.choose_l2`.
 
@@ -218,31 +205,16 @@ def solve_ridge_auto(
     return run.finish(run.l2)
 
 
-def estimate_excess(gains: Sequence[float]) -> float:
-    """What a growing sum still lacks, if its steps keep shrinking at the slower of the latest two rates.
-
-    Infinite for fewer than four values; steps are taken to shrink by a tenth at least, and to a third at most.
-
-    Examples
-    --------
-    >>> round(estimate_excess([0.0, 0.5, 0.75, 0.875]), 6)
-    0.125
-    """
-    if len(gains) <= _WINDOW:
-        return float("inf")
-    first, second, third = (max(after - before, 0.0) for before, after in pairwise(gains[-_WINDOW - 1 :]))
-    if third == 0.0:
-        return 0.0
-    ratio = max(third / second if second else 1.0, second / first if first else 1.0)
-    ratio = min(max(ratio, _FASTEST), _SLOWEST)
-    return max(third, ratio * second) * ratio / (1.0 - ratio)
-
-
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
     def __init__(
-        self, products: SymmetricOperator, factors: Array, tol: float, max_iter: int, watch: Watch
+        self,
+        products: SymmetricOperator,
+        factors: Array,
+        tol: float,
+        max_iter: int,
+        watch: Watch | None = None,
     ) -> None:
         self.products, self.factors = products, factors
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
@@ -272,7 +244,7 @@ class _Run:
             self.same = self.same + 1 if l2 == self.l2 else 0
             self.l2 = l2
             low = min(criterion.least, l2)
-            settled = self.same >= _WINDOW - 1 and self._known(l2) <= tol and self._known(low) <= tol
+            settled = self.same >= WINDOW - 1 and self._known(l2) <= tol and self._known(low) <= tol
             if settled or self.subspace.is_full or self.iterations >= self.max_iter:
                 break
             # every other direction shows where less l2 would lead: what it could gain is not seen from afar
@@ -299,7 +271,7 @@ class _Run:
 
     def _known(self, l2: float) -> float:
         """How well the risk for an l2 is known."""
-        return estimate_excess(self.subspace.gains(l2, _WINDOW + 1)[::-1])
+        return estimate_excess(self.subspace.gains(l2, WINDOW + 1)[::-1])
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
@@ -308,7 +280,7 @@ class _Run:
             if self.stage != "convergence" and self.l2 == l2:
                 # what was grown while this l2 was being chosen; looks at smaller ones count with what followed
                 gains = np.array(self.subspace.gains(l2, self.subspace.size)[::-1])
-                self.gains = gains[~self.looks][-_WINDOW - 1 :].tolist()
+                self.gains = gains[~self.looks][-WINDOW - 1 :].tolist()
             self.stage, self.l2 = "convergence", l2
         while True:
             bound = self.subspace.bound(l2)
@@ -322,7 +294,7 @@ class _Run:
             if not self.subspace.grow(l2):
                 self.excess = 0.0
                 return
-            self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
+            self.gains = [*self.gains[-WINDOW:], *self.subspace.gains(l2)]
             self._grow()
 
     def _grow(self) -> None:
@@ -332,6 +304,8 @@ class _Run:
     def _report(self) -> None:
         if self.search is not None and self.stage != "convergence":
             self.searched = self.search.products
+        if self.watch is None:
+            return
         state: dict[str, Any] = self.subspace.state() | {
             "stage": np.str_(self.stage),
             "iterations": np.int64(self.iterations),

@@ -19,14 +19,13 @@ from mbauc.solvers.matrix_free.elastic_net import (
     walk_elastic_net_grid,
 )
 from mbauc.solvers.matrix_free.ridge import (
-    Watch,
-    ignore_state,
     solve_ridge_auto,
     solve_ridge_matrix_free,
     walk_ridge_path,
 )
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
+from mbauc.solvers.watch import Watch
 
 Array = NDArray[np.float64]
 
@@ -60,7 +59,7 @@ class MatrixFreeSolver:
         tol: float,
         max_iter: int,
         resume: dict[str, Any] | None = None,
-        watch: Watch = ignore_state,
+        watch: Watch | None = None,
     ) -> Solution:
         """For one l1 and l2."""
         if l1 == 0.0 and l2 == 0.0:
@@ -78,7 +77,7 @@ class MatrixFreeSolver:
         tol: float,
         max_iter: int,
         resume: dict[str, Any] | None = None,
-        watch: Watch = ignore_state,
+        watch: Watch | None = None,
     ) -> Solution:
         """For the l2 that is expected to rank best."""
         d = self._pairs.n_features
@@ -93,10 +92,8 @@ class MatrixFreeSolver:
             else:
                 l2 = float(resume["auto_l2"])
 
-            def watch_with_l2(state: dict[str, Any], *rest: Any) -> None:
-                watch(state | {"auto_l2": np.float64(l2)}, *rest)
-
-            return self.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch_with_l2)
+            own = None if watch is None else _watch_with_l2(watch, l2)
+            return self.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=own)
 
     def grid(
         self,
@@ -139,6 +136,15 @@ class MatrixFreeSolver:
                 + Advice("Raise {l2} or drop columns."),
                 SingularWarning,
             )
+
+
+def _watch_with_l2(watch: Watch, l2: float) -> Watch:
+    """The same told of states with the l2 that was chosen."""
+
+    def told(state: dict[str, Any], *rest: Any) -> None:
+        watch(state | {"auto_l2": np.float64(l2)}, *rest)
+
+    return told
 
 
 def _places(values: Sequence[float]) -> dict[float, list[int]]:

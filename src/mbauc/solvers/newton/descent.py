@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.losses.objective import PairObjective
 from mbauc.runtime.warn import warn
-from mbauc.solvers.matrix_free.ridge import Watch, estimate_excess, ignore_state
+from mbauc.solvers.gap import estimate_excess
 from mbauc.solvers.newton.model import Goal, minimise_elastic_net, minimise_ridge
 from mbauc.solvers.newton.rows import Point, ScaledRows
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
+from mbauc.solvers.watch import Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -89,7 +90,7 @@ class NewtonDescent:
         Excess risk to accept.
     max_iter : int
         Most sweeps to spend.
-    watch : callable
+    watch : callable, optional
         Called with ``(state, sweeps so far, estimated excess risk, binormal AUC)`` after each step.
     """
 
@@ -102,7 +103,7 @@ class NewtonDescent:
         *,
         tol: float,
         max_iter: int,
-        watch: Watch = ignore_state,
+        watch: Watch | None = None,
     ) -> None:
         self._loss = objective.loss.name
         self._rows, self._penalty, self._smooth = rows, penalty, objective.region.is_whole
@@ -149,7 +150,7 @@ class NewtonDescent:
     def _descend(self) -> None:
         while not (self._is_enough() or self.stuck or self._rows.sweeps >= self._max_iter):
             self.step()
-            if self._watch is not ignore_state:
+            if self._watch is not None:
                 self._watch(self.state(), self._rows.sweeps, self.excess, self.point.binormal_auc())
 
     def _turn_to_zero(self) -> None:

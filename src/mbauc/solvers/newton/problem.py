@@ -15,12 +15,12 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
 from mbauc.solvers.column_scales import Scaling, scale_columns
-from mbauc.solvers.matrix_free.ridge import Watch, ignore_state
 from mbauc.solvers.newton.descent import NewtonDescent
 from mbauc.solvers.newton.rows import ScaledRows
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.problem import Problem, over_data
 from mbauc.solvers.solution import Solution
+from mbauc.solvers.watch import Watch
 
 Array = NDArray[np.float64]
 
@@ -194,5 +194,5 @@ class LossProblem:
             start,
             tol=tol,
             max_iter=max_iter,
-            watch=ignore_state if watch is None else watch,
+            watch=watch,
         )

@@ -18,7 +18,7 @@ from mbauc.paper.datasets.registry import find, load
 from mbauc.paper.studies.benchmark.methods import CONVERGED, METHODS, PASSES, TRIAL_PASSES, Method
 from mbauc.paper.studies.contenders import FOLDS, Draw, choose, draw_folds, draw_pairs
 from mbauc.paper.study import Record, Request, Results, Study, load_available
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import as_dense
 
 Array = NDArray[np.float64]
 
@@ -110,10 +110,7 @@ def is_halved(dataset: str) -> bool:
 def load_rows(dataset: str, folder: Path | None) -> tuple[Array, NDArray[np.int64], Array, NDArray[np.int64]]:
     """Training and test rows, as provided or as any halves."""
     data = load(dataset, folder)
-    X, X_test = (
-        np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
-        for part in (data.X, data.X_test)
-    )
+    X, X_test = as_dense(data.X), as_dense(data.X_test)
     for name, labels in (("training", data.y), ("test", data.y_test)):
         if labels.min() == labels.max():
             raise ValueError(

@@ -15,8 +15,8 @@ Table = CsvTable | ParquetTable | FrameTable
 
 def open_tables(
     paths: Any,
-    delimiter: str | None = None,
-    names: Sequence[str] | str | None = None,
+    delimiter: str | None,
+    names: Sequence[str] | str | None,
 ) -> tuple[list[Table], list[str] | None]:
     """The tables of some paths, and names for columns without a header; see :class:`.csv_table.CsvTable`.
 
