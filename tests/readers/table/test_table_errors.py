@@ -4,13 +4,16 @@ import bz2
 import gzip
 import lzma
 import os
+import threading
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from mbauc import PairMoments
 from mbauc.readers import TableSource
+from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
@@ -379,6 +382,27 @@ def test_without_pyarrow_it_says_how_to_get_it(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match="pip install pyarrow"):
         read(write("click,x\n0,1.5\n"))
+
+
+def test_a_part_of_pyarrow_that_another_thread_imports_is_waited_for(tmp_path, monkeypatch):
+    import sys
+
+    gate = SimpleNamespace(entered=threading.Event(), leave=threading.Event())
+    monkeypatch.setitem(sys.modules, "gate_of_half", gate)
+    (tmp_path / "half.py").write_text(
+        "import gate_of_half\ngate_of_half.entered.set()\ngate_of_half.leave.wait(30)\nwhole = True\n"
+    )
+    monkeypatch.setattr(pa, "__path__", [*pa.__path__, str(tmp_path)])
+    first = threading.Thread(target=pyarrow, args=("half",))
+    first.start()
+    try:
+        assert gate.entered.wait(30)
+        threading.Timer(0.2, gate.leave.set).start()
+        assert pyarrow("half").whole
+    finally:
+        gate.leave.set()
+        first.join()
+        sys.modules.pop("pyarrow.half", None)
 
 
 # -- missing labels, however spelled -----------------------------------------------------------------------
