@@ -1,9 +1,11 @@
 """What is said about tables that cannot be read, and what is left out where that is wanted."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 import os
+import re
 import threading
 import zipfile
 from types import SimpleNamespace
@@ -518,6 +520,18 @@ def test_a_header_that_is_not_utf_8(write, form, start):
     with pytest.raises(ValueError, match=r"t\.csv: expected UTF-8, got (other bytes|UTF-16).*iconv") as caught:
         read(write((start + "click,größe\n0,1.5\n1,2.5\n").encode(form)))
     assert "�" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("start", ["", "\n"])
+def test_the_advice_converts_wide_characters(write, form, start):
+    data = (start + "click,größe\n0,1.5\n1,2.5\n").encode(form)
+    if form == "utf-32-be":
+        data = codecs.BOM_UTF32_BE + data
+    with pytest.raises(ValueError, match=r"expected UTF-8, got UTF-") as caught:
+        read(write(data))
+    advised = re.search(r"iconv -f (\S+) -t utf-8\)", str(caught.value))[1]
+    assert "größe" in data.decode(advised)
 
 
 def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):
