@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
     add_max_fpr(parser)
     parser.add_argument("--report", type=Path, metavar="FILE", help="HTML report to write")
     parser.add_argument("--title", default="", help="title of the report")
-    parser.add_argument("--force", action="store_true", help="replace FILE without asking")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.set_defaults(run=run)
 
 
