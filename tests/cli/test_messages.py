@@ -356,7 +356,7 @@ def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsy
     words = ["fit", rows, "--label", "y", "--checkpoint", folder, "-o", out]
     shown = told(capsys, *words).out
     assert "resuming from" not in shown
-    assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB and is no longer needed", shown)
+    assert re.search(rf"checkpoint +{folder} holds \d+ kB and is no longer needed", shown)
     assert "nothing is left to do" in told(capsys, *words, code=2).err
     assert f"resuming from {folder}" in told(capsys, *words, "--force").out
     said = told(capsys, *words, "--force", "--bins", 10, code=1).err
