@@ -109,6 +109,40 @@ def test_a_third_label_is_told_with_the_option(tmp_path, capsys):
     assert "--positive 2;" in said
 
 
+def test_a_table_without_features_is_told_with_the_options(tmp_path, capsys):
+    path = tmp_path / "ids.csv"
+    path.write_text("key,y\n" + "".join(f"k{i},{i % 2}\n" for i in range(300)))
+    said = told(capsys, "fit", path, "--label", "y", "-o", tmp_path / "m.mbauc", code=1).err
+    assert "has no column that could be a feature" in said
+    assert "--types key=category" in said
+    assert "types=" not in said
+    assert "label=" not in said
+
+
+@pytest.mark.parametrize("missing", ["", "NA"])
+@pytest.mark.parametrize("words", [[], ["--positive", "1"]])
+def test_a_column_without_any_label_is_told(tmp_path, capsys, missing, words):
+    path = tmp_path / "none.csv"
+    path.write_text("x,y\n" + f"1.5,{missing}\n2.5,{missing}\n" * 9)
+    said = told(capsys, "fit", path, "--label", "y", *words, "-o", tmp_path / "m.mbauc", code=1).err
+    assert "none.csv: column 'y' holds no label in any row; AUC needs rows of both classes." in said
+
+
+def test_libsvm_text_without_an_entry_is_told_without_python(tmp_path, capsys):
+    path = tmp_path / "none.libsvm"
+    path.write_text("1\n-1\n" * 9)
+    said = told(capsys, "fit", path, "-o", tmp_path / "m.mbauc", code=1).err
+    assert "no row has an entry 'index:value'" in said
+    assert "n_features" not in said
+
+
+def test_the_size_of_a_small_model_is_not_0(rows, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    shown = told(capsys, "fit", rows, "--label", "y", "--hash-dim", 20, "-o", out).out
+    assert out.stat().st_size < 50_000
+    assert f"({-(-out.stat().st_size // 1000)} kB)" in shown
+
+
 def test_what_only_python_has_is_left_out(tmp_path, capsys):
     text = tmp_path / "one.libsvm"
     text.write_text("1 1:1\n1 2:1\n")
@@ -322,7 +356,7 @@ def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsy
     words = ["fit", rows, "--label", "y", "--checkpoint", folder, "-o", out]
     shown = told(capsys, *words).out
     assert "resuming from" not in shown
-    assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB and is no longer needed", shown)
+    assert re.search(rf"checkpoint +{folder} holds \d+ kB and is no longer needed", shown)
     assert "nothing is left to do" in told(capsys, *words, code=2).err
     assert f"resuming from {folder}" in told(capsys, *words, "--force").out
     said = told(capsys, *words, "--force", "--bins", 10, code=1).err

@@ -13,7 +13,7 @@ from mbauc.model import RankerModel
 from mbauc.model.terms import ModelTerms
 from mbauc.report import report_html
 from mbauc.report.explained_rows import choose_rows
-from mbauc.report.terms_section import model_terms
+from mbauc.report.terms_section import model_terms, terms_section
 
 
 class CodeColumns:
@@ -85,6 +85,24 @@ def test_rows_are_explained_as_they_are_scored(case, page):
     again = report_html(y, s, model=model, X=lambda numbers: X[numbers])
     assert section(again, "rows") == rows
     assert "AUC change without" not in again
+
+
+def test_bars_of_all_columns_have_one_scale():
+    rng = np.random.default_rng(0)
+    strong, weak = rng.integers(0, 2, (2, 2000))
+    y = rng.random(2000) < 0.1 + 0.7 * strong + 0.1 * weak
+    frame = pd.DataFrame({"strong": np.array(["no", "yes"])[strong], "weak": np.array(["no", "yes"])[weak]})
+    ranker = AdditiveAUCClassifier("curves", random_state=0).fit(frame, y)
+    terms = ranker.terms()
+    page = terms_section(terms).content + terms_section(terms).inner[0].content
+    largest = {}
+    for curve in terms.curves:
+        table = page.partition(f"<h3><bdi>{curve.name}</bdi></h3>")[2].partition("</table>")[0]
+        widths = [float(width) for width in re.findall(r'width="([\d.]+)"', table)]
+        values = [level.value for _, level in curve.levels()]
+        largest[curve.name] = max(map(abs, values)), max(widths)
+    assert largest["strong"][1] == 100.0
+    assert largest["weak"][1] == pytest.approx(100 * largest["weak"][0] / largest["strong"][0], abs=0.06)
 
 
 def test_a_page_of_curves_is_light_and_runs_nothing(case, page):

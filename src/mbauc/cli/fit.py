@@ -16,7 +16,7 @@ from mbauc.cli.features import add_features, check_features, choose_features, fe
 from mbauc.cli.fit_result import describe_updates, say_result
 from mbauc.cli.options import COLUMN_OPTIONS, add_columns, add_command, add_data, add_out
 from mbauc.cli.out_files import check_writable
-from mbauc.cli.output import Output, Usage, note_skipped
+from mbauc.cli.output import Output, Usage, describe_size, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.model.training import Training
@@ -31,10 +31,10 @@ and with options that only linear models have, the model is linear: exact, in on
 --encode, --hash-dim, --signed, --scale, --missing, --l1, --l2, --cv, --pairs, --decay, --solver, --no-moments,
 --like, --max-fpr, --min-tpr and --equal-groups.
 
-All pairs count alike by default. --loss squared_hinge or auto often ranks better, --group compares only
-rows of the same user, query or day, and --max-fpr 0.05 optimises the top of the list, where false alarms
-are few. That model is linear, and the default's curves may still rank the top better: compare both with
-'mbauc evaluate --max-fpr 0.05'.
+All pairs count alike by default. For linear models --loss squared_hinge or auto often ranks better than the
+squared loss. --group compares only rows of the same user, query or day. --max-fpr 0.05 optimises the top of
+the list, where false alarms are few; that model is linear, and the default's curves may still rank the top
+better: compare both with 'mbauc evaluate --max-fpr 0.05'.
 
 After its test a model is trained again on all rows. --keep-tested keeps the tested one instead: with one file
 only, 'mbauc threshold --held-out' can then set a threshold from the rows that it has not seen.
@@ -49,8 +49,8 @@ _EXAMPLES = """\
 examples:
   mbauc fit clicks.csv --label click -o model.mbauc
   mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc
-  mbauc fit clicks.csv --label click --loss auto -o model.mbauc
-  mbauc fit loans.csv --label default --features auto -o model.mbauc
+  mbauc fit clicks.libsvm --loss auto -o model.mbauc
+  mbauc fit loans.csv --label default --features linear -o model.mbauc
   mbauc fit loans.csv --label default --cross age,income -o model.mbauc
   mbauc fit searches.csv --label click --group query --loss squared_hinge -o model.mbauc
   mbauc fit fraud.csv --label fraud --max-fpr 0.01 -o model.mbauc
@@ -235,9 +235,8 @@ def run(options: argparse.Namespace) -> int:
             output.say(column_table(plan))
             output.say()
         negative, positive = source.classes
-        output.say(
-            f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
-        )
+        columns = f"{layout.n_features:,} column{'s' if layout.n_features != 1 else ''}"
+        output.say(f"labels      {positive!r} is positive, {negative!r} negative; {columns}")
         if _measure_checkpoint(options.checkpoint):
             output.say(f"checkpoint  resuming from {options.checkpoint}")
         test = None
@@ -264,11 +263,11 @@ def run(options: argparse.Namespace) -> int:
     say_result(output, model, tested)
     output.say(f"updates     {describe_updates(model, training, options)}")
     save_model(model, options.out, moments=not options.no_moments)
-    output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
+    output.say(f"wrote       {options.out} ({describe_size(options.out.stat().st_size)})")
     kept = _measure_checkpoint(options.checkpoint)
     if kept:
         output.say(
-            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB and is no longer needed: delete it"
+            f"checkpoint  {options.checkpoint} holds {describe_size(kept)} and is no longer needed: delete it"
         )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
     result = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}

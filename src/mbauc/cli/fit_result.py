@@ -46,7 +46,8 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
         if "baseline" in record:
             other = record["baseline"]
             output.say(
-                f"            {other['auc']:.4f} for logistic regression, trained on {other['rows']:,} rows"
+                f"            {other['auc']:.4f} for logistic regression, trained on {other['rows']:,} rows "
+                f"and tested on {other['tested']:,}"
             )
             if other["auc"] > record["tested"]["high"]:
                 record["notes"].append(

@@ -47,6 +47,17 @@ class Output:
         return 0
 
 
+def describe_size(size: int) -> str:
+    """The size of a file, in bytes, with a unit in which it is not 0.
+
+    Examples
+    --------
+    >>> describe_size(37_512), describe_size(8_049_000)
+    ('38 kB', '8.0 MB')
+    """
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{math.ceil(size / 1e3)} kB"
+
+
 def escape_controls(text: str) -> str:
     """Text in which nothing moves the cursor, changes colours or turns the writing round."""
     return "".join(

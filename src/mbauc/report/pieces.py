@@ -128,7 +128,8 @@ def importance_table(text: str, found: Mapping[str, float], lost: Mapping[str, f
     for name, value in list(found.items())[:_LISTED]:
         cells = [f"<td>{bar(value / most, whole=True)}</td>", f"<td>{value:.3f}</td>"]
         if lost:
-            cells.append(f"<td>{-lost[name]:+.4f}</td>".replace("-", "−"))
+            change = round(-lost[name], 4)
+            cells.append(f"<td>{f'{change:+.4f}' if change else '0.0000'}</td>".replace("-", "−"))
         rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
     head = '<th scope="col">Column</th><td></td><th scope="col">Importance</th>'
     head += '<th scope="col">AUC change without</th>' if lost else ""

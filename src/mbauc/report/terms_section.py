@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbauc.estimators.additive.auc_without import AucWithout
-from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap
+from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap, Level
 from mbauc.report.pieces import Section, bar, fold, importance_table, log_odds, rough_share, side_by_side, table
 from mbauc.report.term_figures import ERRORS, curve_ends, curve_plot, heat_map_svg
 from mbauc.report.text import escape, escape_name
@@ -42,7 +42,9 @@ def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Se
     drawn = curves[:_CURVES]
     lines = [one for one in drawn if one.kind == "numeric" and not _as_bars(one)]
     ends = curve_ends(lines) if lines else (-1.0, 1.0)
-    figures = [_figure(f"curve-{k}", one, ends) for k, one in enumerate(drawn)]
+    values = [level.value for one in drawn if _as_bars(one) for _, level in _shown_levels(one)]
+    most = max(map(abs, values), default=0.0) or 1.0
+    figures = [_figure(f"curve-{k}", one, ends, most) for k, one in enumerate(drawn)]
     inner = [Section("curves", "Effects of single columns", side_by_side(*figures))] if figures else []
     left_out = len(curves) - len(drawn)
     if left_out:
@@ -63,10 +65,11 @@ def _importance(terms: AdditiveTerms, without: AucWithout | None) -> str:
     return importance_table(text, found, lost)
 
 
-def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
+def _figure(name: str, curve: Curve, ends: tuple[float, float], most: float) -> str:
+    """A curve between the same ``ends`` as others, or levels whose bars are as long as others' for ``most``."""
     title = f"<h3>{escape_name(curve.name, 60)}</h3>"
     if _as_bars(curve):
-        return f"<figure>{title}{_bars(curve)}</figure>"
+        return f"<figure>{title}{_bars(curve, most)}</figure>"
     text = f"Importance {curve.importance:.3f}."
     if curve.missing is not None:
         one = curve.missing
@@ -84,20 +87,25 @@ def _as_bars(curve: Curve) -> bool:
     return curve.kind == "category" or curve.has_few_values
 
 
-def _bars(curve: Curve) -> str:
-    """Levels with their bars: those of a category sorted by what they add, values in their order."""
+def _shown_levels(curve: Curve) -> list[tuple[str, Level]]:
+    """The most frequent levels: those of a category sorted by what they add, values in their order."""
     levels = curve.levels()
     kept = sorted(range(len(levels)), key=lambda k: -levels[k][1].share)[:_LEVELS]
     shown = [levels[k] for k in sorted(kept)]
     if curve.kind == "category":
         shown.sort(key=lambda entry: -entry[1].value)
-    most = max((abs(level.value) for _, level in shown), default=0.0) or 1.0
+    return shown
+
+
+def _bars(curve: Curve, most: float) -> str:
+    """Levels with their bars, which have their full length at ``most`` log-odds."""
+    shown = _shown_levels(curve)
     rows = "".join(
         f'<tr><th scope="row">{escape_name(label, 40)}</th><td>{bar(level.value / most)}</td>'
         f"<td>{log_odds(level.value)} ± {ERRORS * level.error:.2f}</td><td>{rough_share(level.share)}</td></tr>"
         for label, level in shown
     )
-    left_out = len(levels) - len(shown)
+    left_out = len(curve.levels()) - len(shown)
     note = f'<p class="soft">{left_out} less frequent levels are not shown.</p>' if left_out else ""
     return (
         '<table class="weights levels"><thead><tr><th scope="col">Value</th><td></td>'

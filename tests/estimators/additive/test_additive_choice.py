@@ -70,6 +70,14 @@ def test_the_pair_that_gains_most_is_screened_first():
     assert first == max(gain, key=gain.get) == ("x1", "x3")
 
 
+def test_one_interaction_is_told_in_the_singular():
+    taken = fit(*make_rows("product", 300), "interactions", interactions=1)
+    assert taken.choice_.startswith("1 interaction: it changes the held-out AUC by")
+    left = fit(*make_rows("lines", 300), interactions=1)
+    assert left.interactions_ == []
+    assert "; 1 interaction changes the held-out AUC by" in left.choice_
+
+
 @pytest.mark.parametrize("features", ["auto", "interactions"])
 @pytest.mark.parametrize("none", [0, []])
 def test_where_no_interactions_are_wanted_none_are_looked_for(features, none):

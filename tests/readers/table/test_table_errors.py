@@ -1,16 +1,21 @@
 """What is said about tables that cannot be read, and what is left out where that is wanted."""
 
 import bz2
+import codecs
 import gzip
 import lzma
 import os
+import re
+import threading
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from mbauc import PairMoments
 from mbauc.readers import TableSource
+from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
@@ -381,6 +386,27 @@ def test_without_pyarrow_it_says_how_to_get_it(write, monkeypatch):
         read(write("click,x\n0,1.5\n"))
 
 
+def test_a_part_of_pyarrow_that_another_thread_imports_is_waited_for(tmp_path, monkeypatch):
+    import sys
+
+    gate = SimpleNamespace(entered=threading.Event(), leave=threading.Event())
+    monkeypatch.setitem(sys.modules, "gate_of_half", gate)
+    (tmp_path / "half.py").write_text(
+        "import gate_of_half\ngate_of_half.entered.set()\ngate_of_half.leave.wait(30)\nwhole = True\n"
+    )
+    monkeypatch.setattr(pa, "__path__", [*pa.__path__, str(tmp_path)])
+    first = threading.Thread(target=pyarrow, args=("half",))
+    first.start()
+    try:
+        assert gate.entered.wait(30)
+        threading.Timer(0.2, gate.leave.set).start()
+        assert pyarrow("half").whole
+    finally:
+        gate.leave.set()
+        first.join()
+        sys.modules.pop("pyarrow.half", None)
+
+
 # -- missing labels, however spelled -----------------------------------------------------------------------
 
 
@@ -494,6 +520,18 @@ def test_a_header_that_is_not_utf_8(write, form, start):
     with pytest.raises(ValueError, match=r"t\.csv: expected UTF-8, got (other bytes|UTF-16).*iconv") as caught:
         read(write((start + "click,größe\n0,1.5\n1,2.5\n").encode(form)))
     assert "�" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("start", ["", "\n"])
+def test_the_advice_converts_wide_characters(write, form, start):
+    data = (start + "click,größe\n0,1.5\n1,2.5\n").encode(form)
+    if form == "utf-32-be":
+        data = codecs.BOM_UTF32_BE + data
+    with pytest.raises(ValueError, match=r"expected UTF-8, got UTF-") as caught:
+        read(write(data))
+    advised = re.search(r"iconv -f (\S+) -t utf-8\)", str(caught.value))[1]
+    assert "größe" in data.decode(advised)
 
 
 def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):

@@ -223,20 +223,23 @@ class _Choice:
         if crossed is None:
             return self._finish(base, said + "; no interactions detected", tried)
         if self.wanted == "auto" and crossed.gain <= crossed.error:
-            number = self._tell_number(crossed.first.crossed.features, limit)
+            features = crossed.first.crossed.features
+            number = self._tell_number(features, limit)
+            change = "changes" if len(features.pairs) == 1 else "change"
             return self._finish(
                 base,
-                f"{said}; {number} change the held-out AUC by {crossed.gain:+.4f}, not more than one standard "
-                f"error ({crossed.error:.4f})",
+                f"{said}; {number} {change} the held-out AUC by {crossed.gain:+.4f}, not more than one "
+                f"standard error ({crossed.error:.4f})",
                 tried,
             )
         found = self.search.take(crossed, curves, chooser)
         number = self._tell_number(found.features, limit)
         if crossed.first.crossed.narrow:
             number += " and curves of a subset of the columns, the strongest and those that interact"
+        change = "it changes" if len(found.features.pairs) == 1 else "they change"
         return self._finish(
             found,
-            f"{number}: they change the held-out AUC by {crossed.gain:+.4f} (standard error "
+            f"{number}: {change} the held-out AUC by {crossed.gain:+.4f} (standard error "
             f"{crossed.error:.4f}); without them, {said}",
             (*tried, found),
         )

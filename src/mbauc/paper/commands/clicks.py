@@ -10,7 +10,7 @@ from typing import Any
 from mbauc.cli.argument_types import whole
 from mbauc.cli.options import add_command, add_out
 from mbauc.cli.out_files import check_writable
-from mbauc.cli.output import Output, Usage
+from mbauc.cli.output import Output, Usage, describe_size
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.readers.libsvm.paths import is_libsvm_name
@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace) -> int:
         rows = log.write_libsvm(path)
         how = f"next: mbauc fit {shlex.quote(str(path))}{' --format libsvm' * (not is_libsvm_name(path))}"
     size = path.stat().st_size
-    output.say(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\n{how} -o model.mbauc")
+    output.say(f"wrote {rows:,} rows to {path} ({describe_size(size)})\n{how} -o model.mbauc")
     return output.finish(
         {
             "file": path,

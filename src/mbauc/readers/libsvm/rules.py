@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
+from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.lines import Text
 
@@ -60,7 +61,10 @@ class Rules(NamedTuple):
         width = highest + shift + 1
         if rules.n_features is None:
             if width < 1:
-                raise ValueError("no row has an entry, so the number of columns is unknown; pass n_features.")
+                raise ValueError(
+                    "no row has an entry 'index:value', so the number of columns is unknown. "
+                    + Advice("Pass {n_features}.", command="Check the files.")
+                )
             return rules._replace(n_features=width)
         # an index that is one too large was let pass as long as the first column seemed to have index 1
         return rules if width <= rules.n_features else None

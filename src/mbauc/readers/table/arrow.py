@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -19,8 +18,8 @@ def pyarrow(part: str = "") -> Any:
     """
     name = f"pyarrow.{part}" if part else "pyarrow"
     try:
-        # asked for thousands of times a second while blocks are read
-        return sys.modules.get(name) or import_module(name)
+        # not from sys.modules, which also holds what another thread has imported only in part
+        return import_module(name)
     except ImportError:
         raise ImportError(
             "tables (CSV, TSV, Parquet, data frames) are read and written with pyarrow, which is not "

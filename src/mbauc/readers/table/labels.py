@@ -138,6 +138,11 @@ class TableLabels:
         if self.complete and not (every and self.absent):
             return
         seen = list(self._seen)
+        if not seen:
+            raise ValueError(
+                f"{where}: column {self.name!r} holds no label in any row; AUC needs rows of both classes. "
+                "Check the label column."
+            )
         if self.positive and ((every and self.absent) or not any(label in self.positive for label in seen)):
             raise ValueError(
                 f"{where}: expected the label {_join(self.absent or self.positive)} in column {self.name!r}, "

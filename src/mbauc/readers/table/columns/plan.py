@@ -102,13 +102,12 @@ class ColumnPlan:
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
-        texts = (
-            "  ".join(
-                [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[4]]
-            ).rstrip()
-            for line in lines
-        )
-        return "\n".join([*texts, f"({self.basis})"])
+        text = ""
+        for line in lines:
+            left = (cell.ljust(width) + "  " for cell, width in zip(line, widths, strict=False))
+            # added up, not joined: a command writes the advice in its options
+            text += "".join(left) + line[4] + "\n"
+        return text + f"({self.basis})"
 
 
 class NoFeatureError(ValueError):
@@ -124,7 +123,7 @@ class NoFeatureError(ValueError):
         self.plan, self.where = plan, where
         super().__init__(
             f"{where} has no column that could be a feature; each of its {len(plan.columns)} columns is left "
-            f"out:\n{plan.describe()}"
+            "out:\n" + plan.describe()
         )
 
     def __reduce__(self) -> tuple[type, tuple[ColumnPlan, str]]:

@@ -18,6 +18,8 @@ HEAD_BYTES = 1 << 20
 _HEAD_LINES = 20
 #: Bytes that the first line may have.
 _LONGEST_HEADER = 1 << 25
+#: Bytes that tell whether characters have two bytes each.
+_WIDE_BYTES = 1 << 10
 #: What to do about other encodings.
 CONVERT = "Convert the file first (iconv -f latin1 -t utf-8, or from the encoding that it has)"
 #: What files of other programs begin with.
@@ -109,9 +111,10 @@ def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
             f"{file}: the first line is longer than {_LONGEST_HEADER >> 20} MiB; expected names of columns, or "
             "a row. Is it a text file with line ends?"
         )
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    wide = _find_wide(data)
+    if wide:
         raise ValueError(
-            f"{file}: expected UTF-8, got UTF-16. Convert the file first (iconv -f utf-16 -t utf-8)."
+            f"{file}: expected UTF-8, got {wide.upper()}. Convert the file first (iconv -f {wide} -t utf-8)."
         )
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
@@ -119,10 +122,24 @@ def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
     lines = data.splitlines(keepends=True)[: 5 * _HEAD_LINES]
     # below the header other bytes are reported when they are read, with their line
     header = next(line for line in lines if line.strip())
-    # zero bytes: UTF-16 without a mark
     if b"\x00" in header or "\ufffd" in header.decode("utf-8", errors="replace"):
         raise ValueError(f"{file}: expected UTF-8, got other bytes. {CONVERT}.")
     return b"".join(lines).decode("utf-8", errors="replace")
+
+
+def _find_wide(data: bytes) -> str:
+    """The encoding of a text of two or four bytes a character, by its mark or its zero bytes; empty if none."""
+    # the marks of UTF-32 begin with those of UTF-16
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    first, second = (data[place:_WIDE_BYTES:2] for place in (0, 1))
+    if first.count(0) > len(first) // 2 and 0 not in second:
+        return "utf-16-be"
+    if second.count(0) > len(second) // 2 and 0 not in first:
+        return "utf-16-le"
+    return ""
 
 
 def _start(stream: IO[bytes]) -> bytes:
