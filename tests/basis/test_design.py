@@ -52,10 +52,11 @@ def test_a_bin_weighs_its_share_and_its_largest_value_at_most(x, bins):
 
 
 @FEW
-@given(st.integers(2, 64), st.integers(2, 9))
-def test_bins_of_distinct_values_that_can_be_shared_out_have_as_many_each(bins, size):
+@given(st.integers(2, 64), st.integers(2, 9), st.sampled_from([1.0, 0.1, 1 / 3]))
+def test_bins_of_distinct_values_that_can_be_shared_out_have_as_many_each(bins, size, weight):
+    """Whatever the unit of the weights, whose sums are rounded."""
     x = np.arange(bins * size) / 7.0
-    [steps] = design(x, bins=bins).columns
+    [steps] = design(x, bins=bins, weight=np.full(x.size, weight)).columns
     assert np.bincount(steps.codes(x)).tolist() == [size] * bins
 
 
