@@ -52,6 +52,15 @@ def test_a_bin_weighs_its_share_and_its_largest_value_at_most(x, bins):
 
 
 @FEW
+@given(st.integers(2, 64), st.integers(2, 9), st.sampled_from([1.0, 0.1, 1 / 3]))
+def test_bins_of_distinct_values_that_can_be_shared_out_have_as_many_each(bins, size, weight):
+    """Whatever the unit of the weights, whose sums are rounded."""
+    x = np.arange(bins * size) / 7.0
+    [steps] = design(x, bins=bins, weight=np.full(x.size, weight)).columns
+    assert np.bincount(steps.codes(x)).tolist() == [size] * bins
+
+
+@FEW
 @given(columns(), st.integers(2, 8))
 def test_centers_are_values_of_their_bins(x, bins):
     [steps] = design(x, bins=bins).columns
@@ -96,6 +105,13 @@ def test_numbers_are_standardised_and_cut_off_where_rows_end():
     assert design(x, numbers=False).numbers == ()
 
 
+def test_a_number_that_is_nearly_always_the_same_is_not_cut_off():
+    x = np.append(np.zeros(1000), [1.0, 2.0, 3.0])
+    [number] = design(x).numbers
+    assert (number.low, number.high) == (0.0, 3.0)
+    assert number.values(x).std() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("x", [[1e308, -1e308, 0.0], [5e-324, 0.0, 1e-323], [1e16, 1e16 + 2, 1e16 + 4]])
 def test_numbers_that_cannot_be_standardised_are_bins_only(x):
     assert design(np.array(x)).numbers == ()
@@ -129,3 +145,18 @@ def test_coarse_groups_are_few_contiguous_and_leave_missing_values_apart(x, code
         assert (groups == groups[-1]).sum() == 1
         if apart == 1:
             assert (np.diff(groups) >= 0).all()
+
+
+def test_levels_of_two_percent_have_coarse_groups_of_their_own():
+    codes = np.repeat([0.0, 1.0, 2.0, 3.0, np.nan], [500, 460, 20, 19, 7])
+    features = design(codes, kinds=[CATEGORY], min_rows=1)
+    [groups] = features.coarse
+    # the last level shares that of all others; missing values have one
+    assert groups.tolist() == [0, 1, 2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("coarse_bins", [2, 3, 4, 6])
+def test_bins_of_equal_weight_are_shared_out_evenly_over_coarse_groups(coarse_bins):
+    features = design(np.arange(24.0), bins=24, coarse_bins=coarse_bins)
+    [groups] = features.coarse
+    assert np.bincount(groups[:-1]).tolist() == [24 // coarse_bins] * coarse_bins

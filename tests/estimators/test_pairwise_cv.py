@@ -136,7 +136,7 @@ def test_a_source_may_be_passed_to_fit(data, make):
     own = {"loss": "logistic"} if make is PairwiseAUCClassifierCV else {}
     ranker = make(l2_grid=GRID, random_state=0, **own)
     np.testing.assert_array_equal(ranker.fit(Blocks(X, y)).coef_, clone(ranker).fit_source(Blocks(X, y)).coef_)
-    with pytest.raises(ValueError, match="y"):
+    with pytest.raises(ValueError, match="a source has its labels, weights and groups with it; leave out y"):
         ranker.fit(Blocks(X, y), y)
 
 

@@ -112,6 +112,16 @@ def test_wild_scores_never_give_nan(name, scores, groups):
             assert not np.isnan(part).any()
 
 
+def test_the_exponential_loss_is_infinite_from_a_margin_of_minus_600_on():
+    """Below it the slopes are those at its edge: numbers, so that a search can step back."""
+    positive = np.array([True, False])
+    for margin in (-1.0, -599.0, -601.0, -1100.0):
+        found = expand("exponential", positive, np.array([margin, 0.0]))
+        slope = np.exp(min(-margin, 600.0))
+        assert found.value == (pytest.approx(np.exp(-margin), rel=1e-12) if margin > -600 else np.inf)
+        np.testing.assert_allclose(found.gradient, [-slope, slope], rtol=1e-12)
+
+
 @names
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_scores_that_are_not_finite_are_refused(name, bad):
@@ -182,10 +192,7 @@ def test_many_threads_and_one_give_the_same_bits(rng, monkeypatch):
     pairs = Region(0.5).select(PairWeights.build(positive, rng.exponential(size=n)), scores)
     results = []
     for count in (1, 2):
-        for module in ("class_rows",):
-            monkeypatch.setattr(
-                f"mbauc.losses.{module}.thread_count", lambda _, count=count: count, raising=False
-            )
+        monkeypatch.setattr("mbauc.losses.class_rows.thread_count", lambda _, count=count: count)
         found = [get_loss(name).expand(pairs, scores) for name in ("squared_hinge", "logistic")]
         results.append([(e.value, e.gradient.tobytes(), e.product(scores).tobytes()) for e in found])
     assert results[0] == results[1]

@@ -103,6 +103,42 @@ def test_many_rows_and_groups(rng):
             )
 
 
+@pytest.mark.parametrize("digits", [1, 15])
+@pytest.mark.parametrize("outlier", [0.0, 1e9])
+def test_limits_among_very_many_rows_are_their_definition(digits, outlier, rng):
+    """Rows beyond some thousands are searched by buckets first; here each score by those above it and at it."""
+    positive, scores = np.arange(12_000) < 5000, np.round(rng.standard_normal(12_000), digits)
+    scores[-1] += outlier
+    weight = rng.exponential(size=12_000)
+    kept = Region(0.2, 0.4, 0.05).select(PairWeights.build(positive, weight), scores)
+    for rows, found, low, high, sign in (
+        (kept.minus, kept.minus_weight, 0.05, 0.2, 1.0),
+        (kept.plus, kept.plus_weight, 0.0, 0.6, -1.0),
+    ):
+        own = np.flatnonzero(positive == (sign < 0))
+        _, place = np.unique(sign * scores[own], return_inverse=True)
+        tied = np.bincount(place, weight[own]) / weight[own].sum()
+        above = 1.0 - np.cumsum(tied)
+        part = np.clip(np.minimum(above + tied, high) - np.maximum(above, low), 0.0, None) / tied
+        expected = weight[own] * part[place]
+        whole = np.zeros(scores.size)
+        whole[rows] = found
+        np.testing.assert_allclose(whole[own] / found.sum(), expected / expected.sum(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_rows_outside_the_region_leave_no_trace_however_far_out(name, rng):
+    positive, scores = np.arange(30) < 10, rng.standard_normal(30)
+    found = []
+    for far in (5.0, 1e5):
+        scores[[0, 29]] = far  # the best positive, and the worst negative
+        found.append(expand(name, (positive, scores, None, None), Region(1.0, 0.1, 0.05)))
+    assert np.isfinite(found[0].value)
+    assert found[1].value == pytest.approx(found[0].value, rel=1e-9)
+    np.testing.assert_allclose(found[1].gradient, found[0].gradient, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found[1].diagonal, found[0].diagonal, rtol=1e-8, atol=1e-12)
+
+
 def test_an_empty_region_is_an_error():
     for settings, message in (
         ({"max_fpr": 0.0}, "^max_fpr must be a finite number greater than 0 and at most 1, got 0.0"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from mbauc.metrics import Calibration, calibration_error, fit_calibration, roc_auc
 from mbauc.metrics.calibration import _fit_isotonic, choose_calibration, fit_logistic, pool_adjacent_violators
@@ -64,10 +64,90 @@ def test_maps_rise_and_are_finite_whatever_the_rows(rows):
         odds = found.log_odds(grid)
         assert np.isfinite(odds).all()
         assert (np.diff(odds) > 0).all()
+        assert np.ptp(found.log_odds([s.min(), s.max()])) >= 0.01 * (1 - 1e-9) * (s.min() < s.max())
         np.testing.assert_allclose(odds, fit(repeated).log_odds(grid), rtol=1e-6, atol=1e-6)
         assert roc_auc(y, found.log_odds(s), sample_weight=weight) == pytest.approx(
             roc_auc(y, s, sample_weight=weight), abs=1e-12
         )
+
+
+@pytest.mark.parametrize(
+    "hits", [np.tile(np.arange(100) < 20, 2), np.arange(200) < 100], ids=["nothing", "the contrary"]
+)
+def test_the_line_of_scores_that_say_nothing_or_the_contrary_rises_a_little(hits):
+    line = fit_logistic(RankedScores(hits, np.repeat([3.0, 5.0], 100)))
+    assert np.ptp(line.log_odds([3.0, 5.0])) == pytest.approx(0.01)
+    assert line.probability([3.0, 5.0]).mean() == pytest.approx(hits.mean(), abs=0.01)
+
+
+def test_a_pool_counts_one_row_more_of_the_share_of_all():
+    s = np.repeat([7.0, 8.0, 9.0], [10, 20, 10])
+    y = np.concatenate([np.arange(10) < 1, np.arange(20) < 2, np.arange(10) < 5])
+    found = _fit_isotonic(RankedScores(y, s))
+    # the first two values are one pool, around the mean of its scores
+    assert [knot for knot, _ in found.knots] == pytest.approx([(70 + 160) / 30, 9.0])
+    assert [height for _, height in found.knots] == pytest.approx(logit([(3 + 0.2) / 31, (5 + 0.2) / 11]))
+    assert found.share == 0.2
+
+
+# -- the choice -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_simplest_map_within_one_standard_error_is_taken(weighted):
+    rng = np.random.default_rng(1)
+    s = rng.standard_normal(400)
+    y = rng.random(400) < expit(2 * s - 1)
+    weight = rng.integers(1, 6, 400) if weighted else np.ones(400, dtype=int)
+
+    def losses(odds):
+        return np.logaddexp(0.0, np.where(y, -odds, odds))
+
+    line = choose_calibration(y, s, sample_weight=weight)
+    assert line.calibration.kind == "logistic"
+    verdicts = []
+    for offset in np.linspace(-1.5, 1.5, 31):
+        current = Calibration("moments", 2.0, offset)
+        found = choose_calibration(y, s, sample_weight=weight, current=current)
+        assert found.log_loss["current"] == pytest.approx(
+            np.average(losses(current.log_odds(s)), weights=weight)
+        )
+        assert found.log_loss["logistic"] == line.log_loss["logistic"]
+        if min(found.log_loss, key=found.log_loss.get) == "logistic":
+            gap = np.repeat(losses(current.log_odds(s)) - losses(line.log_odds), weight)
+            verdicts.append(gap.mean() <= gap.std(ddof=1) / np.sqrt(gap.size))
+            assert (found.calibration is current) == verdicts[-1]
+            assert ("simpler" in found.reason) == verdicts[-1]
+    assert set(verdicts) == {True, False}
+
+
+def test_what_is_told_of_the_chosen_map_is_held_out():
+    """Each row's log-odds are those of a map that did not see its label, and add up to the loss."""
+    rng = np.random.default_rng(0)
+    s = rng.standard_normal(300)
+    y = rng.random(300) < expit(s)
+    found = choose_calibration(y, s)
+    kind = found.calibration.kind
+    loss = np.logaddexp(0.0, np.where(y, -found.log_odds, found.log_odds)).mean()
+    assert loss == pytest.approx(found.log_loss[kind], rel=1e-12)
+    seen = found.calibration.log_odds(s)
+    assert found.log_loss[kind] > np.logaddexp(0.0, np.where(y, -seen, seen)).mean()
+
+
+def test_folds_are_drawn_by_the_seed():
+    rng = np.random.default_rng(0)
+    s = rng.standard_normal(200)
+    y = rng.random(200) < expit(s)
+    losses = [choose_calibration(y, s, random_state=seed).log_loss for seed in (0, 0, 1)]
+    assert losses[0] == losses[1]
+    assert losses[0] != losses[2]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_each_fold_is_fitted_to_rows_of_both_classes(seed):
+    s = np.random.default_rng(0).standard_normal(30)
+    y = np.arange(30) < 2
+    assert all(np.isfinite(loss) for loss in choose_calibration(y, s, random_state=seed).log_loss.values())
 
 
 def test_the_map_that_the_rows_come_from_is_found():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 import reference
 from mbauc.errors import FewRowsWarning
@@ -38,13 +38,30 @@ def test_interval_matches_the_definition_of_delong():
     assert 0 < interval.low < interval.auc < interval.high < 1
 
 
+@pytest.mark.parametrize("sizes", [(120, 120), (120, 700), (700, 120)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_perfect_ranking_is_not_certain(sign):
-    y = np.repeat([0, 1], 120)
+def test_a_perfect_ranking_is_not_certain(sign, sizes):
+    y = np.repeat([0, 1], sizes)
     interval = roc_auc_interval(y, sign * y)
     assert interval.auc == (sign + 1) / 2
     assert interval.high - interval.low == pytest.approx(1 - 0.025 ** (1 / 120))
     assert 0 <= interval.low <= interval.auc <= interval.high <= 1
+
+
+@few_rows
+def test_on_the_linear_scale_the_interval_is_symmetric_and_ends_where_areas_do():
+    y = np.repeat([0, 1], [30, 20])
+    s = np.where(np.arange(50) < 29, -1.0, y)  # one negative ties with half of the positives
+    s[:30] = np.where(np.arange(30) == 29, 1.5, -1.0)
+    s[30:] = np.where(np.arange(20) < 10, 1.5, 2.0)
+    for sign, confidence in ((1, 0.5), (1, 0.99), (-1, 0.99)):
+        found = roc_auc_interval(y, sign * s, scale="linear", confidence=confidence)
+        half = ndtri((1 + confidence) / 2) * found.stderr
+        assert (found.low, found.high) == (
+            pytest.approx(max(0.0, found.auc - half)),
+            pytest.approx(min(1.0, found.auc + half)),
+        )
+        assert (found.low == 0.0 or found.high == 1.0) == (confidence == 0.99)
 
 
 @st.composite

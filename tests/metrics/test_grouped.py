@@ -74,17 +74,15 @@ def test_what_must_not_matter_does_not(rows, equal):
     )
 
 
-def test_groups_beyond_two_bytes_are_counted_right(rng):
-    n = 150_000
-    groups = rng.integers(0, 70_000, n)
-    y, s = rng.random(n) < 0.5, rng.integers(0, 5, n).astype(float)
-    order = np.argsort(groups, kind="stable")
-    won = total = 0.0
-    for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-        plus, minus = s[rows[y[rows]]], s[rows[~y[rows]]]
-        won += (plus[:, None] > minus).sum() + 0.5 * (plus[:, None] == minus).sum()
-        total += plus.size * minus.size
-    assert grouped_roc_auc(y, s, groups) == pytest.approx(won / total, abs=1e-12)
+@pytest.mark.parametrize("n_groups", [1 << 16, (1 << 16) + 1, 70_000])
+def test_groups_beyond_two_bytes_are_counted_right(rng, n_groups):
+    """Two rows of each class in each group, so that all of them have pairs."""
+    plus, minus = (rng.integers(0, 5, (2, n_groups)).astype(float) for _ in range(2))
+    won = [(high > low) + 0.5 * (high == low) for high in plus for low in minus]
+    y, s, groups = np.arange(4).repeat(n_groups) < 2, np.concatenate([*plus, *minus]), np.arange(n_groups)
+    order = rng.permutation(y.size)
+    found = grouped_roc_auc(y[order], s[order], np.tile(groups, 4)[order])
+    assert found == pytest.approx(np.mean(won), abs=1e-12)
 
 
 def test_weights_of_very_different_size_do_not_cancel():
@@ -275,6 +273,12 @@ def test_scorers_are_compared_group_by_group(rows, equal):
         value = abs(found.difference[0, 1]) / found.stderr[0, 1]
         p_value = 2 * student.sf(value, 1 / sum(share**2) - 1)
         assert found.p_value[0, 1] == pytest.approx(p_value, abs=1e-6)
+
+
+def test_the_scorer_nearest_to_a_perfect_one_says_how_many_groups_are_few(rng):
+    y, s, groups = sample(rng, 15, 2.5, 0.0)
+    with pytest.warns(FewRowsWarning, match=r"with fewer than \d\d at an AUC of 0.9\d\d\d the confidence"):
+        compare_grouped_roc_auc(y, [rng.standard_normal(y.size), s], groups, equal_groups=True)
 
 
 def test_scorers_that_rank_groups_alike_do_not_differ(rng):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
+from scipy.stats import binomtest
 
 from mbauc.metrics.neyman_pearson import (
     detection_interval,
@@ -46,6 +47,11 @@ def test_the_rank_is_the_smallest_that_keeps_the_promise(n, alpha, delta):
             threshold_rank(n, alpha, delta)
     elif abs(_violation(n, keeping[0], alpha) / delta - 1) > 1e-8:
         assert threshold_rank(n, alpha, delta) == keeping[0]
+
+
+def test_a_limit_that_is_met_exactly_is_kept():
+    assert _violation(2, 1, 0.5) == 0.75
+    assert threshold_rank(2, 0.5, 0.75) == 1
 
 
 def test_fifty_nine_negatives_for_five_percent():
@@ -130,13 +136,16 @@ def test_the_limits_of_the_band_are_those_of_the_thresholds():
     for rank, limit in zip(ranks, band.false_alarm, strict=True):
         assert violation_probability(150, rank, limit) == pytest.approx(0.05, rel=1e-6)
     assert (np.diff(band.false_alarm) < 0).all()
-    assert ((band.low >= 0) & (band.low <= band.high) & (band.high <= 1)).all()
+    for threshold, *ends in zip(band.threshold[::10], band.low[::10], band.high[::10], strict=True):
+        exact = binomtest(int((s[y == 1] > threshold).sum()), 50).proportion_ci(0.95, "exact")
+        assert ends == pytest.approx([exact.low, exact.high], abs=1e-9)
 
 
 def test_a_band_of_many_rows_has_few_points():
     band = np_roc_band(*_normal_scores(np.random.default_rng(0), 100_000, 1000))
     assert band.threshold.size <= 1000
-    assert band.false_alarm.min() < 1e-4  # and some of them where false alarms are few
+    assert band.false_alarm.min() < 1e-4
+    assert (band.false_alarm < 0.01).sum() > 100  # spread evenly they would be five
 
 
 # -- detection at a fixed false-alarm rate --------------------------------------------------------------------
@@ -151,6 +160,35 @@ def test_detection_interval_covers(false_alarm):
         assert found.low <= found.detection <= found.high
         hits += found.low <= truth <= found.high
     assert hits / 500 >= 0.95 - 3 * np.sqrt(0.0475 / 500)
+
+
+@given(
+    n=st.integers(1, 60), m=st.integers(1, 30), rate=st.floats(0.02, 0.9), level=st.sampled_from([0.8, 0.95])
+)
+def test_detection_interval_by_its_definition(n, m, rate, level):
+    """A quarter of the error for each end of the threshold, and for each end of the rate above it."""
+    scores = np.random.default_rng(n + 100 * m).permutation(n + m) / 7.0
+    minus, plus = np.sort(scores[:n]), scores[n:]
+    quarter = (1 - level) / 4
+    # the negatives that lie below the true threshold are binomial, so that it is where these say
+    too_high = [k for k in range(1, n + 1) if _violation(n, k, rate) <= quarter]
+    too_low = [k for k in range(1, n + 1) if 1 - _violation(n, k, rate) < quarter]
+    if any(abs(_violation(n, k, rate) - end) < 1e-9 for k in range(1, n + 1) for end in (quarter, 1 - quarter)):
+        return  # on the edge, where rounding decides
+    fewest = (plus > minus[too_high[0] - 1]).sum() if too_high else 0
+    most = (plus >= minus[too_low[-1] - 1]).sum() if too_low else m
+    found = detection_interval(np.repeat([0, 1], [n, m]), scores, rate, confidence=level)
+    ends = [binomtest(int(count), m).proportion_ci(1 - 2 * quarter, "exact") for count in (fewest, most)]
+    assert (found.low, found.high) == pytest.approx((ends[0].low, ends[1].high), abs=1e-9)
+    # the threshold is a score with no more false alarms than that, and the rate is between those beside it
+    assert (minus > found.threshold).sum() <= rate * n
+    assert (minus >= found.threshold).sum() > rate * (n - 1) - 1e-9
+    above = np.concatenate([[np.inf], minus[::-1], [-np.inf]])
+    rates = [[(own > cut).mean() for cut in above] for own in (minus, plus)]
+    lower = max(k for k in range(n + 2) if rates[0][k] <= rate)
+    higher = min(k for k in range(n + 2) if rates[0][k] >= rate)
+    assert rates[1][min(lower, higher)] <= found.detection + 1e-12
+    assert found.detection <= rates[1][max(lower, higher)] + 1e-12
 
 
 @pytest.mark.slow

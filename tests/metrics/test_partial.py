@@ -163,15 +163,37 @@ class TestInterval:
         width = (here.high - here.low) / here.stderr
         assert width == pytest.approx((area.high - area.low) / area.stderr)
 
-    @pytest.mark.parametrize("region", REGIONS)
-    def test_all_of_the_region_or_nothing_of_it_is_not_certain(self, region):
+    @few_rows
+    @given(shares, st.floats(0.0, 0.99))
+    def test_all_of_the_region_or_nothing_of_it_is_not_certain(self, max_fpr, min_tpr):
         y = np.repeat([0, 1], 2000)
-        rows = 2000 * min(region.get("max_fpr", 1.0), 1 - region.get("min_tpr", 0.0))
+        rows, largest = 2000 * min(max_fpr, 1 - min_tpr), max_fpr * (1 - min_tpr)
         for sign in (1, -1):
-            found = partial_roc_auc_interval(y, sign * y, standardized=False, **region)
-            largest = region.get("max_fpr", 1.0) * (1 - region.get("min_tpr", 0.0))
+            found = partial_roc_auc_interval(y, sign * y, max_fpr=max_fpr, min_tpr=min_tpr, standardized=False)
             assert found.auc == pytest.approx(largest * (sign + 1) / 2, abs=1e-12)
             assert (found.high - found.low) / largest == pytest.approx(1 - 0.025 ** (1 / rows))
+
+    @pytest.mark.parametrize("region", REGIONS)
+    @pytest.mark.parametrize("standardized", [True, False])
+    def test_on_the_linear_scale_it_is_so_many_standard_errors_in_any_unit(self, rng, region, standardized):
+        y = rng.random(3000) < 0.5
+        s = rng.standard_normal(3000) + y
+        settings = {"standardized": standardized, **region}
+        found = partial_roc_auc_interval(y, s, scale="linear", confidence=0.9, **settings)
+        half = ndtri(0.95) * found.stderr
+        assert (found.low, found.high) == pytest.approx((found.auc - half, found.auc + half))
+
+    @pytest.mark.parametrize("region", REGIONS)
+    def test_rows_of_a_cluster_count_together(self, rng, region):
+        """Each row five times over: clusters see through it, the plain interval does not."""
+        y = rng.random(2000) < 0.4
+        s = rng.standard_normal(2000) + y
+        rows = np.tile(np.arange(2000), 5)
+        once = partial_roc_auc_interval(y, s, **region)
+        naive = partial_roc_auc_interval(y[rows], s[rows], **region)
+        clustered = partial_roc_auc_interval(y[rows], s[rows], clusters=rows, **region)
+        assert clustered.stderr == pytest.approx(once.stderr, rel=0.01)
+        assert naive.stderr < 0.5 * once.stderr
 
     def test_few_rows_in_the_region_are_warned_of(self, rng):
         y = rng.random(2000) < 0.5

@@ -41,6 +41,24 @@ def test_copies_and_files_that_have_grown_are_recognised(big, tmp_path):
     assert find_seen_files(marks, Files(copy, grown, other)) == ["copy.libsvm", "grown.libsvm"]
 
 
+def test_samples_are_taken_all_over_a_file(big, tmp_path):
+    content, other = big.read_bytes(), tmp_path / "other.libsvm"
+    marks = file_marks(Files(big))
+    for place in (*(len(content) * part // 8 for part in range(7)), len(content) - 1):
+        other.write_bytes(content[:place] + b"#" + content[place + 1 :])
+        assert find_seen_files(marks, Files(other)) == []
+
+
+@pytest.mark.parametrize("size", [1, 100, 1 << 15, 200_000])
+def test_each_byte_of_a_small_file_counts(size, tmp_path):
+    path, other = tmp_path / "small", tmp_path / "other"
+    content = np.random.default_rng(0).bytes(size)
+    path.write_bytes(content)
+    for place in {0, size // 3, size // 2, size - 1}:
+        other.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert find_seen_files(file_marks(Files(path)), Files(other, path)) == ["small"]
+
+
 def test_half_of_a_file_is_another_file(big, tmp_path):
     """The other way round: what was seen in part is not what was seen."""
     half = tmp_path / "half.libsvm"

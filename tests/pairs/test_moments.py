@@ -221,6 +221,44 @@ def test_decay_keeps_the_moments_and_lowers_the_weight(table):
     np.testing.assert_allclose((faded + new).effective_sizes, expected)
 
 
+def test_rows_that_are_all_but_forgotten_are_still_there(table):
+    moments = forgotten = PairMoments.from_arrays(*table)
+    for _ in range(200):
+        forgotten = forgotten.decayed(1e-3)
+    assert 0 < forgotten.weights[0] < 1e-100
+    np.testing.assert_allclose(forgotten.mean_difference, moments.mean_difference)
+    np.testing.assert_allclose(forgotten.second_moment, moments.second_moment)
+
+
+@pytest.mark.parametrize("scale", [1e-99, 1e99])
+def test_merging_sets_of_pairs_knows_no_unit_of_the_weights(table, scale):
+    """Weights of pairs are products, and products of these are beyond floating point."""
+    X, y = table
+    halves = slice(300), slice(300, 600)
+    plain, scaled = (
+        [PairMoments.from_arrays(X[rows], y[rows], np.full(300, unit)).closed() for rows in halves]
+        for unit in (1.0, scale)
+    )
+    expected = (plain[0] + plain[1]).second_moment
+    np.testing.assert_allclose((scaled[0] + scaled[1]).second_moment, expected, rtol=1e-9)
+
+
+def test_the_variance_of_columns_is_that_of_all_rows(table, rng):
+    X, y = table
+    weight = rng.uniform(0.5, 2.0, y.size)
+    found = PairMoments.from_arrays(X + 5.0 * y[:, None], y, weight).column_variances
+    rows = X + 5.0 * y[:, None]
+    mean = np.average(rows, axis=0, weights=weight)
+    np.testing.assert_allclose(found, np.average((rows - mean) ** 2, axis=0, weights=weight))
+
+
+def test_a_part_that_weighs_more_than_the_whole_is_refused(table):
+    X, y = table
+    whole, part = PairMoments.from_arrays(X, y), PairMoments.from_arrays(X[:300], y[:300], np.full(300, 9.0))
+    with pytest.raises(ValueError, match=r"cannot take .* rows of weight .* the part must come from the whole"):
+        whole - part
+
+
 @pytest.mark.parametrize("factor", [0.0, -0.5, 1.5, float("nan")])
 def test_decay_outside_its_range_is_refused(factor):
     with pytest.raises(ValueError, match="factor must be a finite number greater than 0 and at most 1"):

@@ -31,6 +31,24 @@ def ones(y, w):
     return np.ones(y.size) if w is None else w
 
 
+@pytest.mark.parametrize("share", [0.001, 0.3])
+def test_rates_in_use_join_the_limits_that_are_worst_together(rng, share):
+    y = rng.random(600) < 0.3
+    table = threshold_table(RankedScores(y, rng.standard_normal(600) + y))
+    at = choose_threshold(table, false_alarm=0.1)
+    alarms, precision = at.rates_in_use(share)
+    right, wrong = np.array(at.detection) * share, np.array(at.false_alarm) * (1 - share)
+    assert alarms == pytest.approx(tuple(right + wrong))
+    value, low, high = right / (right + wrong[[0, 2, 1]])
+    assert precision == pytest.approx((value, low, high))
+    assert low < right[1] / (right[1] + wrong[1]) < high
+    # without another share they are those of the rows
+    alarms, precision = at.rates_in_use()
+    exact = binomtest(int(at.found + at.false_alarms), 600).proportion_ci(0.95, "exact")
+    assert alarms == pytest.approx(((at.found + at.false_alarms) / 600, exact.low, exact.high))
+    assert precision == at.precision
+
+
 # -- the table ------------------------------------------------------------------------------------------------
 
 

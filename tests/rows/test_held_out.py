@@ -1,5 +1,7 @@
 """One pass gives both sides of a split, with the same numbers as one pass for each."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,8 @@ from scipy import sparse as sp
 
 from mbauc.readers import RawBlock
 from mbauc.rows.held_out import SplitSource
-from mbauc.rows.split import RandomSplit, RowSubset
+from mbauc.rows.source import fingerprint_of
+from mbauc.rows.split import GivenSplit, RandomSplit, RowSubset
 
 
 class Blocks:
@@ -90,3 +93,55 @@ def test_few_bytes_are_kept():
     list(too_little := SplitSource(source, RandomSplit(0.5, 0), memory=3 * entries))
     assert not isinstance(fits.held_out, RowSubset)
     assert isinstance(too_little.held_out, RowSubset)
+
+
+class Told(Blocks):
+    """A source that says what its blocks depend on, and how many rows they have."""
+
+    n_rows = 111
+
+    def fingerprint(self):
+        return {"source": "Told"}
+
+
+def test_what_a_checkpoint_must_not_mix_has_fingerprints_of_its_own():
+    """Other sides, shares, seeds, folds and masks are other rows."""
+    source, mask = Told(rows().blocks), np.arange(111) < 40
+
+    def splits():
+        yield from (RandomSplit(share, seed) for share in (0.2, 0.5) for seed in (0, 1))
+        yield from (
+            RandomSplit(0.5, seed, fold, folds) for seed in (0, 1) for folds in (2, 3) for fold in (0, 1)
+        )
+        yield from (GivenSplit(mask), GivenSplit(~mask))
+
+    def told():
+        sides = [RowSubset(source, split, held_out=out) for split in splits() for out in (False, True)]
+        return [json.dumps(fingerprint_of(side), sort_keys=True) for side in sides]
+
+    assert told() == told()
+    assert len(set(told())) == len(told()) == 28
+
+
+@pytest.mark.parametrize(
+    "split", [RandomSplit(0.2), RandomSplit(0.5, 3), RandomSplit(0.9, 0, 1, 4), GivenSplit(np.arange(111) < 30)]
+)
+def test_sides_know_about_how_many_rows_they_have(split):
+    source = Told(rows().blocks)
+    train, test = (RowSubset(source, split, held_out=out) for out in (False, True))
+    counts = [sum(block.y.size for block in side) for side in (train, test)]
+    assert sum(counts) == 111
+    assert test.about_rows == round(111 * split.share)
+    assert train.about_rows == round(111 * (1 - split.share))
+    assert counts[1] == pytest.approx(test.about_rows, abs=20)
+
+
+def test_rows_are_drawn_by_the_seed_and_each_is_held_out_by_one_fold():
+    draws = [RandomSplit(0.5, seed).held_out(0, 1000) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert 400 < (draws[0] != draws[2]).sum() < 600
+    folds = np.array([RandomSplit(0.5, 7, fold, 5).held_out(0, 1000) for fold in range(5)])
+    assert (folds.sum(axis=0) == 1).all()
+    # whatever the blocks
+    pieces = [RandomSplit(0.5, 0).held_out(first, 100) for first in range(0, 1000, 100)]
+    np.testing.assert_array_equal(np.concatenate(pieces), draws[0])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
 from scipy.special import ndtr
 
 from mbauc.errors import PenaltyWarning
@@ -30,6 +31,21 @@ def test_risk_and_degrees_of_freedom_by_definition(problem):
         assert solved.size[0] == pytest.approx(factors @ w**2, rel=1e-8)
         hat = np.linalg.solve(sigma + l2 * np.diag(factors), sigma)
         assert path.spectrum.degrees_of_freedom(np.array([l2]))[0] == pytest.approx(np.trace(hat), rel=1e-8)
+
+
+def test_the_expected_separation_is_that_of_its_definition(problem):
+    """Rows of each class shrink their own scores by 1 + t/n, and the noise of the means is in μ'Hμ."""
+    spectrum, l2 = RidgePath(*problem, np.ones(300)).spectrum, np.array([0.01, 0.3, 10.0])
+    solved, degrees, sizes = spectrum.evaluate(l2), spectrum.degrees_of_freedom(l2), (400.0, 1500.0)
+    found = expected_separation(solved, degrees, l2, sizes)
+    for k in range(l2.size):
+        left = 1.0 - solved.gain[k]
+        seen = degrees[k] - l2[k] * solved.size[k] / left
+        t = scipy.optimize.brentq(lambda t, seen=seen: sum(t / (1 + t / n) for n in sizes) - seen, 0.0, 1e6)
+        # what both classes vary on the training rows, of which each has a share by its own shrinkage
+        within = (solved.risk[k] - left**2) / sum((1 + t / n) ** -2 for n in sizes)
+        gain = solved.gain[k] - left * t * sum(1 / n for n in sizes)
+        assert found[k] == pytest.approx(gain / np.sqrt(2 * within), rel=1e-9)
 
 
 def test_products_choose_what_all_eigenvalues_would(problem):
@@ -165,6 +181,16 @@ def test_the_separation_is_that_of_leaving_out_each_row(plus, minus, d, l2):
         degrees = spectrum.degrees_of_freedom(grid)
         expected.append(expected_separation(spectrum.evaluate(grid), degrees, grid, (plus, minus))[0])
     np.testing.assert_allclose(ndtr(np.mean(expected)), ndtr(np.mean(measured)), atol=0.02)
+
+
+def test_losses_are_alike_within_two_parts_in_ten_thousand():
+    losses = np.full(81, 1.0001)
+    losses[10] = 1.0
+    assert best_place(losses) == 48  # where the multiple of the mean eigenvalue is one
+    losses[11:60] = 1.001
+    assert best_place(losses) == 60
+    losses[60:] = losses[:10] = 1.001
+    assert best_place(losses) == 10
 
 
 def test_of_losses_that_are_alike_the_one_nearest_to_the_mean_eigenvalue_is_taken():

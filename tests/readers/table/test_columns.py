@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 
 from mbauc.cli.advice import in_options
 from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.number_texts import find_marks, parse_number
 from mbauc.readers.table.columns.plan import override_advice, plan_columns
-from mbauc.readers.table.columns.times import PARTS, calendar_parts, form_of_numbers, form_of_texts
+from mbauc.readers.table.columns.times import (
+    PARTS,
+    calendar_parts,
+    form_of_numbers,
+    form_of_texts,
+    parts_of,
+    seconds_of_texts,
+)
 from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
@@ -208,6 +216,28 @@ def test_hour_and_weekday_agree_in_all_forms(moments):
     assert parts["weekday"].tolist() == days
 
 
+ZONES = st.integers(-12 * 60, 14 * 60).map(
+    lambda minutes: datetime.timezone(datetime.timedelta(minutes=minutes))
+)
+
+
+@given(MOMENTS, st.none() | ZONES)
+def test_seconds_of_texts_are_those_of_the_standard_library(moment, zone):
+    moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000, tzinfo=zone or datetime.UTC)
+    text = moment.isoformat(" ", "milliseconds") if zone else moment.isoformat(" ", "milliseconds")[:-6]
+    clock = text[10:]
+    texts = {
+        "": text,
+        "day-first timestamp": f"{moment:%d.%m.%Y}{clock}",
+        "month-first timestamp": f"{moment:%m/%d/%Y}{clock}",
+    }
+    for form, written in texts.items():
+        seconds, wrong = seconds_of_texts([written, "NA", "soon"], form)
+        assert seconds[0] == pytest.approx(moment.timestamp(), abs=1e-4), written
+        assert np.isnan(seconds[1:]).all()
+        assert wrong.tolist() == [False, False, True]
+
+
 def test_seconds_since_1970():
     moment = datetime.datetime(2014, 10, 21, 5, tzinfo=datetime.UTC)
     for form, factor in (("seconds", 1), ("milliseconds", 1000)):
@@ -219,6 +249,55 @@ def test_seconds_since_1970():
     assert form_of_numbers("timestamp", seconds) == "seconds"
     assert form_of_numbers("event_ts", seconds * 1000) == "milliseconds"
     assert form_of_numbers("amounts", seconds) is None
+
+
+def test_numbers_without_a_telling_name_are_seconds_where_they_spread_as_times_do():
+    first = 1_400_000_000
+    assert form_of_numbers("x", first + 997 * np.arange(20)) == "seconds"
+    assert form_of_numbers("x", 1000 * (first + 997 * np.arange(20))) == "milliseconds"
+    assert form_of_numbers("x", first + 997 * np.arange(19)) is None  # too few
+    assert form_of_numbers("x", first + np.arange(1000)) is None  # serial numbers
+    assert form_of_numbers("x", np.linspace(1.1e9, 2e9, 50).astype(int)) is None  # too far apart
+    assert form_of_numbers("price", first + 997 * np.arange(20)) is None
+
+
+def test_what_is_beyond_2100_or_before_2001_is_no_time():
+    for form, factor in (("seconds", 1), ("milliseconds", 1000)):
+        values = factor * np.array([999_999_999, 10**9, 4_102_444_800, 4_102_444_801])
+        assert calendar_parts(pa.array(values), form)[1].tolist() == [True, False, False, True]
+
+
+def test_digits_that_spell_no_time_are_marked():
+    values = pa.array([20141021055959, 20141021056000, 20141021050060, 20141021236000])
+    assert calendar_parts(values, "YYYYMMDDHHMMSS")[1].tolist() == [False, True, True, True]
+    assert form_of_numbers("x", np.array([114102105])) is None  # a year of three digits
+
+
+def test_clocks_of_twelve_hours():
+    texts = [f"10/21/2014 {hour}:30 {half}" for half in ("AM", "pm") for hour in (12, *range(1, 12))]
+    parts, bad = calendar_parts(pa.array(texts), "month-first timestamp")
+    assert not bad.any()
+    assert parts["hour"].tolist() == list(range(24))
+
+
+def test_marks_that_contradict_each_other_make_no_numbers():
+    assert find_marks(["12%", "0", "0.0%"]) == "%"
+    assert find_marks(["12%", "0,5"]) is None
+    assert find_marks(["12%", "1,200"]) is None
+    assert find_marks(["1.234.567"]) is None  # nothing says that points part thousands
+    assert find_marks(["1.234.567", "1,5"]) == "."
+    assert parse_number("-$5", "$") == parse_number("$-5", "$") == -5.0
+    for text in ("-$-5", "+$-5", "$5$", "$", "--5"):
+        assert parse_number(text, "$") is None
+        assert find_marks([text, "$1"]) is None
+
+
+def test_dates_have_no_hour_and_times_of_day_no_weekday():
+    for form in ("date", "day-first date", "YYYYMMDD"):
+        assert parts_of(form) == ("weekday",)
+    assert parts_of("time of day") == ("hour",)
+    for form in ("timestamp", "month-first timestamp", "YYMMDDHH", "seconds", "timestamp Europe/Berlin"):
+        assert parts_of(form) == ("hour", "weekday")
 
 
 def test_forms_of_whole_numbers():
