@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 import runpy
+import shlex
 import sys
 import tomllib
 
@@ -14,6 +15,7 @@ from guards.public_api import MODULES
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 CODE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])-{1,2}[a-z][\w-]*")
 #: Names that need PyTorch.
 OTHER_NAMES = {
@@ -127,6 +129,29 @@ def test_commands_and_options_are_in_the_reference(extensions, reference):
     assert "--l1 λ₁" in reference
     assert "--out FILE" in reference
     assert "mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc" in reference
+
+
+def test_code_of_pages_that_is_no_doctest_is_run_by_another_test(root):
+    run_elsewhere = {"console": "commands.md", "python": "clusters.md"}
+    found = [
+        (page.name, language)
+        for page in find_pages(root)
+        for language, body in BLOCK.findall(page.read_text(encoding="utf-8"))
+        if language in run_elsewhere and ">>> " not in body
+    ]
+    assert set(found) == {(page, language) for language, page in run_elsewhere.items()}
+
+
+def test_commands_of_pages_and_guides_have_options_that_exist(root):
+    from mbauc.cli.main import whole_parser
+
+    blocks = [block for page in find_pages(root) for block in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    texts = [body for language, body in blocks if language in ("sh", "bash")]
+    texts += [guide.read_text(encoding="utf-8") for guide in (root / "examples").glob("*.py")]
+    lines = re.findall(r"^(?:#    )?mbauc (.*?)(?: > .*)?$", "\n".join(texts), re.MULTILINE)
+    assert len(lines) > 30
+    for line in lines:
+        whole_parser().parse_args(shlex.split(line, comments=True))
 
 
 def test_text_of_the_command_line_has_no_markup_of_its_own(extensions):
