@@ -128,16 +128,14 @@ def test_the_start_page_has_the_commands_of_the_readme():
 def test_the_commands_of_the_page_on_the_report(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    names = ["churned", "plan", "day", "use", "score"]
     for name in ("train", "test", "scores"):
         with open(f"{name}.csv", "w", newline="") as stream:
             writer = csv.writer(stream)
-            writer.writerow(names if name == "scores" else names[:-1])
+            writer.writerow(["churned", "plan", "day", "score"])
             for k in range(2000):
                 churned, plan = int(rng.random() < 0.2), rng.choice(["basic", "family"])
-                use = rng.standard_normal() + churned
                 day = np.datetime64("2024-01-01") + k // 100
-                writer.writerow([churned, plan, day, f"{use:.4f}", f"{use:.1f}"][: 5 if name == "scores" else 4])
+                writer.writerow([churned, plan, day, f"{rng.standard_normal() + churned:.4f}"])
     run(capsys, "fit", "train.csv", "--label", "churned", "-o", "model.mbauc")
     commands = shown_commands("docs/user_guide/report.md", "## Create a report", "bash")
     assert [words[1] for words in commands] == ["report", "evaluate"]
