@@ -7,6 +7,7 @@ import runpy
 import shlex
 import sys
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from benchmarks.__main__ import PLACES, table
@@ -181,6 +182,40 @@ def test_code_blocks_have_no_empty_lines_at_their_ends(extensions):
     extensions["code_blocks"].strip_end(None, page)
     assert page.astext() == ">>> 1\n1"
     assert page[0].rawsource == ">>> 1\n1"
+
+
+def test_numbers_in_tables_stay_on_one_line_with_their_errors(extensions):
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, text = new_document("page"), "● 88.50 ± 0.39 (88.64 ± 0.27)"
+    page += [nodes.entry("", nodes.paragraph("", text)), nodes.paragraph("", text)]
+    extensions["table_cells"].hold_together(None, page)
+    assert page[0].astext() == "●\xa088.50\xa0±\xa00.39 (88.64\xa0±\xa00.27)"
+    assert page[1].astext() == text
+
+
+def test_links_beside_code_lead_to_the_page_of_a_name(extensions):
+    from mbauc import MBAClassifier
+
+    def page(name):
+        return SimpleNamespace(docname=f"reference/generated/{name}", node_id=name)
+
+    name = "mbauc.MBAClassifier.partial_fit"
+    objects = {each: page(each) for each in ("mbauc.spark.MBAClassifier", "mbauc.MBAClassifier", name)}
+    app = SimpleNamespace(
+        env=SimpleNamespace(get_domain=lambda name: SimpleNamespace(objects=objects)),
+        builder=SimpleNamespace(get_relative_uri=lambda here, there: f"{there}.html"),
+    )
+    block = '<div class="viewcode-block" id="MBAClassifier.{}">\n'
+    link = '<a class="viewcode-back" href="{}">[docs]</a>'
+    wrong = link.format(f"mbauc.spark.MBAClassifier.html#{name}")
+    right = link.format(f"reference/generated/{name}.html#{name}")
+    context = {"body": block.format("partial_fit") + wrong + block.format("fit") + wrong}
+    path = "_modules/" + MBAClassifier.__module__.replace(".", "/")
+    extensions["public_names"].link_sources_back(app, path, "page.html", context, None)
+    # "fit" has no page here
+    assert context["body"] == block.format("partial_fit") + right + block.format("fit")
 
 
 def test_what_a_page_fetches_from_the_network_is_found(extensions, tmp_path):

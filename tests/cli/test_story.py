@@ -77,7 +77,7 @@ def shown_commands(page, before, language="sh"):
     """The first block of commands of a page behind some words, without remarks."""
     text = (pathlib.Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     block = text.split(before)[1].split(f"```{language}\n")[1].split("```")[0]
-    return [line.split("#")[0].split() for line in block.splitlines()]
+    return [words for line in block.splitlines() if (words := line.split("#")[0].split())]
 
 
 def readme_commands():
