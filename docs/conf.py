@@ -26,6 +26,7 @@ extensions = [
     "command_reference",
     "code_blocks",
     "table_cells",
+    "pictures",
     "public_names",
     "start_picture",
     "offline",
@@ -62,6 +63,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "image_srcset": ["2x"],
     "write_computation_times": False,  # its page fetches scripts
     "within_subsection_order": "FileNameSortKey",
     # "-D plot_gallery=0" is no bool to Sphinx, which warns of that

@@ -195,6 +195,23 @@ def test_numbers_in_tables_stay_on_one_line_with_their_errors(extensions):
     assert page[1].astext() == text
 
 
+def test_pictures_of_guides_have_a_box_to_scroll_in(extensions):
+    picture, own = '<img src="a.png" alt="a" class = "sphx-glr-single-img"/>', '<img src="b.png" alt="b"/>'
+    context = {"body": f"<p>{own}</p>{picture}"}
+    extensions["pictures"].put_into_boxes(None, "gallery/a", "page.html", context, None)
+    assert context["body"] == f'<p>{own}</p><div class="picture" tabindex="0">{picture}</div>'
+
+
+def test_figures_of_guides_have_titles_which_become_their_descriptions(root):
+    untitled = []
+    for guide in (root / "examples").glob("*.py"):
+        for block in guide.read_text(encoding="utf-8").split("plt.show()")[:-1]:
+            drawn = block[block.rindex("plt.subplots(") :]
+            if not re.search(r"title[=(]|ContributionDisplay|ImportanceDisplay", drawn):
+                untitled.append((guide.name, drawn))
+    assert untitled == []
+
+
 def test_links_beside_code_lead_to_the_page_of_a_name(extensions):
     from mbauc import MBAClassifier
 
