@@ -46,9 +46,9 @@ TESTS ?= tests
 test-oldest: $(OLDEST)/.ready
 	EXAMPLES=10 $(OLDEST)/bin/python -m pytest -m '$(FAST)' --ignore tests/paper $(TESTS)
 
-# the sdist and the wheel in dist/, the same bytes each time, tried out in an environment with nothing else
+# the sdist and the wheel in dist/, the same bytes each time, tried out with nothing but the newest and the oldest dependencies
 dist: $(RELEASE)/.ready
-	$(RELEASE)/bin/python .ci/dist.py
+	$(RELEASE)/bin/python .ci/dist.py --oldest-python $(OLDEST_PYTHON)
 
 # the pages of docs/ as a site in docs/_build/html; warnings are errors, and nothing is fetched
 docs: $(DOCUMENTED)
@@ -86,7 +86,7 @@ $(OLDEST)/.ready: pyproject.toml
 
 $(RELEASE)/.ready:
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/pip install --quiet build check-wheel-contents twine
+	$(RELEASE)/bin/pip install --quiet build check-wheel-contents twine uv
 	touch $@
 
 clean:

@@ -1,5 +1,9 @@
-"""Build dist/ twice, check it, and try the wheel in an environment that holds nothing else (``make dist``)."""
+"""Build dist/ twice, check it, and try the wheel in environments that hold nothing else (``make dist``).
 
+One has the newest versions of the declared dependencies; one, for the Python that is named, the oldest.
+"""
+
+import argparse
 import hashlib
 import os
 import subprocess
@@ -7,7 +11,6 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
@@ -19,6 +22,9 @@ UNWANTED = ("__pycache__", "_build", "benchmarks/files", ".pyc", "docs/gallery",
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--oldest-python", default="python3.11", help="interpreter for the oldest versions")
+    oldest_python = parser.parse_args().oldest_python
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     stem = f"{project['name']}-{project['version']}"
     for old in DIST.glob("*"):
@@ -39,7 +45,8 @@ def main() -> None:
         _check_sdist(sdist, stem)
         _run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist))
         _run(str(Path(sys.executable).parent / "check-wheel-contents"), str(wheel))
-        _try(wheel, Path(folder, "empty"))
+        _try(wheel, Path(folder, "newest"), sys.executable, "highest")
+        _try(wheel, Path(folder, "oldest"), oldest_python, "lowest-direct")
     for path in (wheel, sdist):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         print(f"{digest}  {path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")
@@ -79,12 +86,13 @@ def _check_sdist(sdist: Path, stem: str) -> None:
         sys.exit(f"the sdist holds {strange[:5]}")
 
 
-def _try(wheel: Path, folder: Path) -> None:
+def _try(wheel: Path, folder: Path, interpreter: str, resolution: str) -> None:
     """Install the wheel with its declared dependencies alone, and use it from outside of the tree."""
-    venv.create(folder, with_pip=True)
+    uv = str(Path(sys.executable).parent / "uv")
     python = str(folder / "bin" / "python")
-    _run(python, "-m", "pip", "install", "--quiet", str(wheel))
-    _run(python, "-m", "pip", "check")
+    _run(uv, "venv", "--quiet", "--python", interpreter, str(folder))
+    _run(uv, "pip", "install", "--quiet", "--python", python, "--resolution", resolution, str(wheel))
+    _run(uv, "pip", "check", "--python", python)
     work = folder / "work"
     work.mkdir()
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

@@ -3,19 +3,18 @@ An imbalanced table: from a data frame to a tested ranker
 =========================================================
 
 **Who has this problem.** You have a table with few positives, such as frauds among payments. It has texts,
-times, gaps, and amounts that span four decades. You want to rank the positives above the negatives, to know
-how well that works on rows to come, and to be able to say why a row is at the top.
+times, missing values and skewed amounts. You want to rank the positives above the negatives, to know how well
+that works on new rows, and to explain why a row has a high score.
 
 **What you will have at the end.** A fitted :class:`mbauc.TableRanker`, its AUC with an interval on later
-payments, the curve of a column, the reasons of a single score, and a file to score with.
+payments, the curve of a column, the reasons for a single score, and a model file.
 """
 
 # %%
 # The table
 # ---------
-# The payments are made up, so that you can run this page as it is. Take ``pd.read_csv("payments.csv")``
-# instead for your own. They are in the order of days: we train on the first two thirds and keep the last
-# third for the end.
+# The payments are synthetic; replace them with your own, such as ``pd.read_csv("payments.csv")``. They are in
+# order of time: train on the first two thirds, and test on the last third.
 import tempfile
 from pathlib import Path
 
@@ -37,27 +36,27 @@ print(payments.head(4))
 print(f"{fraud[known].sum():,} frauds in {fraud[known].size:,} payments ({fraud[known].mean():.1%})")
 
 # %%
-# Accuracy says nothing here: who never raises an alarm is right nearly always. AUC is the probability that a
-# fraud has a higher score than an honest payment, whatever the share of frauds.
+# Accuracy is no help here: predicting "no fraud" for every row is nearly always right. AUC is the probability
+# that a fraud has a higher score than an honest payment, whatever the share of frauds.
 #
-# Fit, and read what was done
+# Fit, and read the log
 # ---------------------------
-# Nothing has to be set, encoded, scaled or imputed.
+# No encoding, scaling, imputation or tuning is needed.
 ranker = TableRanker(random_state=0).fit(payments[known], fraud[known])
 print(ranker.describe())
 
 # %%
-# **seen as** is the inferred type of each column, and **override** what to write where it is wrong.
-# **selected** says which features were compared, their held-out AUC, and which were selected. Here
-# linear terms are far behind curves. **test AUC** is that of the latest fifth of these payments, because
-# the rows to come are later than those that you have. Then the ranker was trained once more, on all rows.
+# **seen as** is the inferred type of each column, and **override** the setting that changes it. **selected**
+# lists the features that were compared, their held-out AUC, and the choice. Here linear terms are far behind
+# curves. **test AUC** is that of the latest fifth of these payments, because new rows will be later, too. The
+# ranker is then refitted on all rows.
 #
-# How well does it rank the payments that follow?
-# -----------------------------------------------
-# We kept later rows of our own, so that we can check the test.
+# Evaluate on later payments
+# --------------------------
+# The last third of the rows checks that estimate.
 scores = ranker.decision_function(payments[later])
-print("promised:", ranker.auc_)
-print("found:   ", roc_auc_interval(fraud[later], scores))
+print("held-out rows: ", ranker.auc_)
+print("later payments:", roc_auc_interval(fraud[later], scores))
 
 # %%
 at = [0.001, 0.01, 0.1]
@@ -70,26 +69,26 @@ top.set_title("the same, for few false alarms")
 plt.show()
 
 # %%
-# *What to look at.* On the left, the distance from chance, and the interval in the legend: if it is wide, you
-# need more positives, not another model. On the right is the same curve where people work: nobody looks into
-# a tenth of all payments. Points with whiskers are the frauds found at 0.1%, 1% and 10% false alarms.
+# *What to look at.* On the left, the distance from the diagonal, and the interval in the legend: if it is wide,
+# you need more positives, not another model. On the right, the same curve with a logarithmic axis for low
+# false-alarm rates. Points with whiskers are detection rates at 0.1%, 1% and 10% false alarms.
 #
-# What a column does
-# ------------------
-# The score is a sum of curves, one for each column, so that each can be drawn by itself.
+# The curve of a column
+# ---------------------
+# The score is a sum of curves, one for each column, and, where they help, heat maps for pairs of columns.
 fig, ax = plt.subplots(figsize=(7, 3.6))
 CurveDisplay.from_estimator(ranker, "amount", ax=ax)
 ax.set_title("what the amount adds to the log-odds of fraud")
 plt.show()
 
 # %%
-# *What to look at.* +0.69 log-odds double the odds of fraud, -0.69 halve them, and 0 is what an average
-# payment gets. The grey bars show where the rows are. No straight line has the U of the amount. Read the
-# large shape only: between its steep ends the curve ripples, because it is a sum of a few waves, and the
-# band, which is about noise, does not tell.
+# *What to look at.* +0.69 log-odds double the odds of fraud, -0.69 halve them, and 0 is an average payment. The
+# grey bars show where the rows are. The effect of the amount is U-shaped, which no linear term can fit. Do not
+# interpret small ripples: they come from the smooth functions that the curve is a sum of, and the band does not
+# cover this error.
 #
-# Why this row?
-# -------------
+# Explain one row
+# ---------------
 # The payment with the highest score, step by step from an average payment to this one:
 first = int(np.argmax(scores))
 rows = payments[later]
@@ -101,12 +100,12 @@ ContributionDisplay.from_estimator(ranker, rows, first, n=5, name="the first pay
 plt.show()
 
 # %%
-# *What to look at.* The longest bars. Start, steps and end add up to the score; ``ranker.explain(rows)`` has
-# them as numbers. They say what the *score* rests on, not what caused the fraud.
+# *What to look at.* The longest bars. The contributions add up to the score; ``ranker.explain(rows)`` returns
+# them as numbers. They explain the *score*, not the cause of the fraud.
 #
 # Save, load, score
 # -----------------
-# One file holds the ranker and how raw columns become features.
+# The model file holds the ranker and the encoding of raw columns.
 path = Path(tempfile.mkdtemp()) / "fraud.mbauc"
 ranker.save(path)
 again = load(path)
@@ -115,7 +114,7 @@ print("same scores:", np.array_equal(again.decision_function(rows), scores))
 # %%
 # In a terminal
 # -------------
-# The same with files of any size, and to the same bits:
+# The same for files of any size, with bit-identical results:
 #
 # .. code-block:: sh
 #
@@ -126,14 +125,13 @@ print("same scores:", np.array_equal(again.decision_function(rows), scores))
 #
 # When not to use it
 # ------------------
-# - With some dozen positives, intervals are wide whatever you fit. Collect labels first.
-# - Images, sounds and long texts have no columns to draw curves of. Train a network with :doc:`AUC as its
-#   loss </user_guide/objectives>` instead.
-# - Where many columns act together in threes and more, trees can rank better: :doc:`measured against them
-#   </results/one_door>`.
+# - With a few dozen positives, intervals are wide whatever you fit. Collect labels first.
+# - Images, sound and long texts: train a network, for example with :doc:`AUC as its loss
+#   </user_guide/objectives>`.
+# - Where three or more columns interact, boosted trees can rank better (:doc:`measured </results/one_door>`).
 #
 # Where to go on
 # --------------
-# - :doc:`/user_guide/tables`: what goes in, which rows it is tested on.
-# - :doc:`plot_02_curves_and_interactions`: heat maps, bands, and a test against straight lines.
+# - :doc:`/user_guide/tables`: supported input, and the choice of held-out rows.
+# - :doc:`plot_02_curves_and_interactions`: heat maps, bands, and a test against logistic regression.
 # - :doc:`plot_05_false_alarm_promise`: from scores to alarms, with :class:`mbauc.NeymanPearsonClassifier`.

@@ -2,21 +2,21 @@
 Curves and interactions that you can read
 =========================================
 
-**Who has this problem.** You need a score that people can check: a credit score, a risk of relapse, a reason
-to call a customer. Logistic regression can be read, but a straight line says that ten more years always count
-the same. Trees follow the data, but nobody can read them.
+**Who has this problem.** You need a score that people can check: a credit score, a risk of relapse, a churn
+score. Logistic regression is interpretable but linear: ten more years of age always count the same. Boosted
+trees fit nonlinear effects but are not interpretable.
 
-**What you will have at the end.** An :class:`mbauc.AdditiveAUCClassifier`: a curve for each column, a heat
-map where two columns act together, bands that say how sure each height is, and a paired test of whether all
-of that ranks better than straight lines do.
+**What you will have at the end.** An :class:`mbauc.AdditiveAUCClassifier` (a generalised additive model): a
+curve for each column, heat maps of interactions, confidence bands, and a paired test against logistic
+regression.
 """
 
 # %%
 # Loans
 # -----
-# A made-up table, so that we know the truth. Risk is high for the young and the old. A large share of the
-# loan in the price of the house is risky where the rate is variable, and harmless where it is fixed. Incomes
-# have gaps.
+# A synthetic table, whose true effects are known. Risk is high for the young and the old. A loan that is a
+# large share of the price of the house is risky if the rate is variable, and not if it is fixed. Some incomes
+# are missing.
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -61,8 +61,8 @@ print(f"{defaulted.mean():.1%} of {n:,} loans defaulted")
 # %%
 # Fit, and look at the curves
 # ---------------------------
-# Texts and gaps go in as they are. The ranker chooses between straight lines, curves, and curves with
-# interactions by held-out AUC, and ``choice_`` says why.
+# Texts and missing values need no encoding. The ranker selects linear terms, curves, or curves with
+# interactions by held-out AUC; ``choice_`` gives the reason.
 ranker = AdditiveAUCClassifier(random_state=0).fit(loans[train], defaulted[train])
 print(textwrap.fill(ranker.choice_, 84))
 
@@ -74,15 +74,14 @@ fig.suptitle("what three columns add to the log-odds of a default")
 plt.show()
 
 # %%
-# *What to look at.* **Shape**: age has the U that we put in, for which no straight line is right. **Height**
-# is in log-odds: +0.69 doubles the odds of a default. **Band**: the 95% interval of each height by itself,
-# given the penalties. It is wide where the grey bars, the rows, are low. **Missing values** have a height of
-# their own, to the right of the line; nothing was imputed. **Few values** are points, because there is
-# nothing between them.
+# *What to look at.* **Shape**: the effect of age is U-shaped, as simulated. **Height** is in log-odds: +0.69
+# doubles the odds of a default. **Band**: the pointwise 95% interval, given the penalties. It is wide where
+# there are few rows (the grey bars). **Missing values** have a level of their own, to the right of the line;
+# nothing is imputed. Columns with **few values** are drawn as points.
 #
 # The interaction
 # ---------------
-# A heat map shows what two columns add together *beyond* both of their curves.
+# A heat map shows what two columns add together *beyond* their curves.
 fig, ax = plt.subplots(figsize=(8, 3))
 InteractionDisplay.from_estimator(ranker, ("loan_share", "rate"), ax=ax)
 ax.set_title("what share and rate add together")
@@ -90,26 +89,25 @@ plt.show()
 
 # %%
 # *What to look at.* Blue raises the score, brown lowers it, and bold numbers mark cells more than two
-# standard errors from zero. With a variable rate the risk rises faster with the share of the loan than the
-# curve of that share says, with a fixed rate slower. A map whose colours change at random from cell to cell
-# would say nothing.
+# standard errors from zero. With a variable rate the risk rises faster with the share of the loan than its
+# curve does, with a fixed rate slower. Colours that change at random from cell to cell would be noise.
 #
-# What matters
-# ------------
-# The bars tell how much a column moves a typical row. The figures on the right tell how the AUC of the test
-# rows changes when a column adds the same to every row.
+# Feature importance
+# ------------------
+# Bars are the standard deviation of a column's contribution over the rows. The numbers on the right are the
+# change of the test AUC without that contribution.
 fig, ax = plt.subplots(figsize=(7, 2.8))
 ImportanceDisplay.from_estimator(ranker, loans[test], defaulted[test], ax=ax)
 plt.show()
 
 # %%
-# *What to look at.* Whether bars and figures agree. A long bar that costs little AUC moves rows that are
-# ranked well already, or is doubled by other columns. The job was made without any effect.
+# *What to look at.* Whether bars and numbers agree. A long bar with little loss of AUC belongs to a column that
+# moves rows which are ranked well without it, or that is correlated with others. The job has no true effect.
 #
-# Is it better than straight lines?
-# ---------------------------------
-# Logistic regression as one would write it, curves alone, and what was chosen, on the same test rows. The
-# test is paired: scores of the same rows go up and down together.
+# Compare with logistic regression
+# --------------------------------
+# Logistic regression in a scikit-learn pipeline, curves alone, and the selected model, on the same test rows
+# (paired DeLong test).
 numbers, texts = ["age", "income", "loan_share", "late_before"], ["job", "rate"]
 line = make_pipeline(
     make_column_transformer(
@@ -119,33 +117,31 @@ line = make_pipeline(
     LogisticRegression(),
 ).fit(loans[train], defaulted[train])
 curves = AdditiveAUCClassifier("curves", random_state=0).fit(loans[train], defaulted[train])
-rankers = {"curves + interactions": ranker, "curves": curves, "straight lines": line}
+rankers = {"curves + interactions": ranker, "curves": curves, "logistic regression": line}
 compared = compare_roc_auc(
     defaulted[test], {name: one.decision_function(loans[test]) for name, one in rankers.items()}
 )
 print(compared)
 
 # %%
-# If the interval of a difference holds zero, take the simpler one: it is easier to explain, and you have no
-# evidence against it.
+# If the interval of a difference contains zero, take the simpler model.
 #
 # In a terminal
 # -------------
 # .. code-block:: sh
 #
-#    mbauc fit loans.csv --label defaulted -o loans.mbauc     # chooses as above; --features curves insists
+#    mbauc fit loans.csv --label defaulted -o loans.mbauc     # selects as above; or --features curves
 #    mbauc inspect loans.mbauc --plots pictures               # all curves and heat maps, as PNG and SVG
 #
 # When not to use it
 # ------------------
-# - Where straight lines rank as well. Then ``features="auto"`` takes them by itself.
-# - Where three or more columns act together and only the AUC counts: trees may be ahead (:doc:`measured
-#   </results/tables>`).
-# - To find causes. A curve says how the score changes along a column, with all others as they are.
-# - To read the band as one of the whole curve: :doc:`how often it holds </user_guide/curves>` was measured.
+# - Where three or more columns interact and only the AUC counts: boosted trees may rank better
+#   (:doc:`measured </results/tables>`).
+# - To find causes. A curve shows how the score changes along a column with all other columns fixed.
+# - As a band for the whole curve: it is pointwise (:doc:`measured coverage </user_guide/curves>`).
 #
 # Where to go on
 # --------------
-# - :doc:`/user_guide/curves`: levels, gaps, penalties, all settings.
-# - :doc:`plot_01_imbalanced_table`: the same curves with files and a report, by :class:`mbauc.TableRanker`.
+# - :doc:`/user_guide/curves`: levels, missing values, penalties, all settings.
+# - :doc:`plot_01_imbalanced_table`: the same model by :class:`mbauc.TableRanker`, with files and a report.
 # - :doc:`plot_06_comparing_two_models`: the paired test in detail.

@@ -2,20 +2,20 @@
 The top of the list: when you can act on few alarms
 ===================================================
 
-**Who has this problem.** Analysts look at the first hundred rows of a day, and never at the rest. The AUC
-counts all pairs alike, also those between rows that nobody will ever see. A ranker that is best over all
-pairs may be poor where you look.
+**Who has this problem.** Analysts review the first hundred rows of a day, and never the rest. AUC counts all
+pairs alike, also those of rows that nobody reviews. A ranker with the best AUC may be poor at the top of the
+list.
 
-**What you will have at the end.** A ranker fitted to the part of the ROC curve with few false alarms
-(:class:`mbauc.PairwiseAUCClassifierCV` with ``max_fpr``), measured beside the one fitted to all pairs, and a
-case where it brings nothing.
+**What you will have at the end.** A ranker fitted to the partial AUC at low false-alarm rates
+(:class:`mbauc.PairwiseAUCClassifierCV` with ``max_fpr``), compared with one fitted to all pairs, and a case
+where both rank alike.
 """
 
 # %%
 # Attacks on a network
 # --------------------
-# Attacks come with more traffic and with some failed logins. Backups are harmless, few, and come with even
-# more traffic. ``backups`` is their share.
+# Synthetic connections. Attacks have more traffic and some failed logins. Backups are harmless and rare, and
+# have even more traffic; ``backups`` is their share.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -43,9 +43,9 @@ print(f"{y.sum():,} attacks to learn from, {y_test.sum():,} to test on")
 # %%
 # Two fits
 # --------
-# Both minimise the same loss and are tuned by cross-validation of what they are for: all pairs, or pairs with
-# the negatives of the highest scores, up to 1% false alarms. ``choice_`` says what was taken. The part that
-# is fitted may be larger than the part asked for, because few rows may be too few to learn from.
+# Both minimise the same loss, and cross-validation selects penalties: by AUC for one, by the partial AUC up to
+# 1% false alarms for the other. ``choice_`` reports the choice. The fitted part of the ROC curve may be larger
+# than 1%, because the negatives in that part may be too few to learn from.
 whole = PairwiseAUCClassifierCV("squared_hinge", random_state=0).fit(X, y)
 top = PairwiseAUCClassifierCV("squared_hinge", max_fpr=0.01, random_state=0).fit(X, y)
 print("whole:", whole.choice_)
@@ -55,8 +55,8 @@ for name, ranker in {"whole": whole, "top": top}.items():
     print(f"{name:6} weights: traffic {traffic:.0%}, failed logins {logins:.0%}, noise {sum(noise):.0%}")
 
 # %%
-# Each is best at what it was fitted for
-# --------------------------------------
+# Compare AUC and partial AUC
+# ---------------------------
 rankers = {"all pairs": whole, "the top 1%": top}
 scores = {name: ranker.decision_function(X_test) for name, ranker in rankers.items()}
 for name, s in scores.items():
@@ -66,8 +66,8 @@ for name, s in scores.items():
     print("   detections at 1%      ", detection_interval(y_test, s, false_alarm=0.01))
 
 # %%
-# The partial AUC is ½ for a coin and 1 at best, in the same part of the curve. Look at both rows before you
-# decide: the ranker for the top pays for its top with pairs further down.
+# Partial AUC is scaled so that ½ is a coin and 1 is perfect. Compare both metrics before you decide: the
+# ranker fitted to the top has a lower AUC over all pairs.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2))
 for (name, s), style in zip(scores.items(), ["-", "--"], strict=True):
     RocBandDisplay.from_predictions(y_test, s, name=name, delta=None, linestyle=style, ax=left)
@@ -80,12 +80,11 @@ right.get_legend().remove()
 plt.show()
 
 # %%
-# *What to look at.* On the plain axis the part that counts is squeezed into the first hundredth of the
-# picture, and you would take the wrong ranker. The logarithmic axis gives each decade the same room. Look
-# left of the grey line, and where the curves cross.
+# *What to look at.* On the linear axis false-alarm rates below 1% take a hundredth of the width. On the
+# logarithmic axis, look left of the grey line, and where the curves cross.
 #
-# What an analyst sees
-# --------------------
+# Cumulative gains
+# ----------------
 # Sort by score, and count the attacks from the top.
 fig, ax = plt.subplots(figsize=(7, 4))
 for (name, s), style in zip(scores.items(), ["-", "--"], strict=True):
@@ -101,13 +100,12 @@ for k in (100, 300, 1000):
     )
 
 # %%
-# *What to look at.* Go to the share of rows that you can look at, and up. "At best" is a list that has all
-# attacks first.
+# *What to look at.* The share of attacks found at the share of rows that you can review. "At best" is a list
+# with all attacks first.
 #
-# Where it brings nothing
-# -----------------------
-# Without backups, traffic and logins tell the same story everywhere on the list. Then the ranker that is best
-# over all pairs is about the best at the top, too.
+# When it makes no difference
+# ---------------------------
+# Without backups, the ranker with the best AUC is also about the best at the top.
 X_calm, y_calm = make_connections(12_000, seed=2, backups=0.0)
 X_new, y_new = make_connections(60_000, seed=3, backups=0.0)
 for name, limit in {"all pairs": 1.0, "the top 1%": 0.01}.items():
@@ -116,28 +114,27 @@ for name, limit in {"all pairs": 1.0, "the top 1%": 0.01}.items():
     print(f"{name:10}  detections at 1%: {detection_interval(y_new, s, false_alarm=0.01)}")
 
 # %%
-# Fitting the top never comes for free: it learns from fewer pairs, and its weights are noisier.
+# A fit to the top uses fewer pairs, so its weights are noisier.
 #
 # In a terminal
 # -------------
 # .. code-block:: sh
 #
 #    mbauc fit connections.csv --label attack --max-fpr 0.01 -o top.mbauc
-#    mbauc evaluate top.mbauc later.csv --max-fpr 0.01   # AUC, and the part of it at few false alarms
+#    mbauc evaluate top.mbauc later.csv --max-fpr 0.01   # AUC and partial AUC
 #
 # ``mbauc fit`` without ``--max-fpr`` fits curves: evaluate that model in the same way, and keep the better one.
 #
 # When not to use it
 # ------------------
-# - With few positives or few negatives at the top: 1% of 10,000 negatives are 100 rows. Ask for a larger
-#   part, and measure at the small one.
-# - When you are not sure where you will cut. The AUC is a fair summary of all cuts.
-# - When a curve would do more. A score that is not linear can be good everywhere at once: try
-#   :class:`mbauc.AdditiveAUCClassifier` first.
-# - Without measuring both. On real data it gains on some sets and not on others: :doc:`/results/partial_auc`.
+# - With few negatives at the top: 1% of 10,000 negatives are 100 rows. Fit with a larger ``max_fpr``, and
+#   evaluate at the small one.
+# - When the threshold is not decided: AUC summarises all thresholds.
+# - Before :class:`mbauc.AdditiveAUCClassifier`: a nonlinear score may be better over the whole ROC curve.
+# - Without comparing both rankers: on real data it helps on some sets only (:doc:`/results/partial_auc`).
 #
 # Where to go on
 # --------------
-# - :doc:`/user_guide/losses`: the losses, and how a part of the curve becomes weights of pairs.
-# - :doc:`/user_guide/detection`: intervals of partial AUCs and of detections.
-# - :doc:`plot_05_false_alarm_promise`: keep the rate of 1%, with :class:`mbauc.NeymanPearsonClassifier`.
+# - :doc:`/user_guide/losses`: the losses, and how partial AUC is optimised.
+# - :doc:`/user_guide/detection`: intervals for partial AUC and detection rates.
+# - :doc:`plot_05_false_alarm_promise`: a threshold that keeps a false-alarm promise.

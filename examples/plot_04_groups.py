@@ -2,20 +2,20 @@
 Pairs that count only within a query, a user or a day
 =====================================================
 
-**Who has this problem.** You rank the results of each search, the offers that one user sees, the alarms of
-one day. Rows of different searches are never on the same list. That one user buys more than another is no
-merit of an offer, yet the AUC over all rows rewards a score for knowing it.
+**Who has this problem.** You rank the results of each search, the offers to one user, the alarms of one day:
+rows of different groups are never on the same list. AUC over all rows also rewards a score for telling apart
+users who buy much from users who buy little, which does not help to rank the offers of one user.
 
-**What you will have at the end.** A ranker that was fitted to the pairs within groups (``groups=`` of any
-estimator), the AUC within groups with its interval and a paired test, a list of the groups that are ranked
-worst, and a case where groups do not matter.
+**What you will have at the end.** A ranker fitted to the pairs within groups (``groups=`` of any estimator),
+the AUC within groups with its interval and a paired test, the groups that are ranked worst, and a case where
+groups do not matter.
 """
 
 # %%
 # Offers that users see
 # ---------------------
-# Each user sees some offers and buys a few. Of what one user sees, the cheaper and the better rated is
-# bought. But users who buy a lot are shown expensive things: ``spread`` says how much.
+# Synthetic offers: each user buys the cheaper and better rated of the offers shown. But users who buy much are
+# shown more expensive offers; ``spread`` is the strength of this effect.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -44,9 +44,9 @@ offers, bought, user = make_offers(600, seed=0)
 print(f"{len(offers):,} offers to {user.max() + 1} users, {bought.mean():.0%} bought")
 
 # %%
-# The same column, twice
-# ----------------------
-# Over all offers, the dear ones are bought more often. Of what one user sees, it is the other way round.
+# One column, over all rows and within users
+# ------------------------------------------
+# Over all offers, the expensive ones are bought more often. Among the offers to one user, the cheap ones are.
 price, mean_of_user = offers["price"], offers["price"].groupby(user).transform("mean")
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
 for ax, values, label in zip(
@@ -63,14 +63,13 @@ axes[1].set_title("within users")
 plt.show()
 
 # %%
-# *What to look at.* The directions. If both panels rise or fall alike, groups hardly matter for a column.
-# Here they contradict each other, and a ranker can follow only one of them.
+# *What to look at.* The directions. If both panels rise or fall alike, groups hardly matter for a column. Here
+# they are opposite (Simpson's paradox).
 #
 # Fit to all pairs, and to those within users
 # -------------------------------------------
-# Only ``groups=`` is added. Groups may be numbers, texts or dates, and rows of a group may stand anywhere.
-# Users who bought everything or nothing have no pairs. A warning says how many they are; we count them and
-# switch it off.
+# Pass ``groups=``: numbers, texts or dates; rows of a group need not be adjacent. Users who bought everything
+# or nothing have no pairs. A warning gives their number; here it is printed and the warning switched off.
 one_class = pd.Series(bought).groupby(user).nunique() == 1
 print(f"{one_class.sum()} of {one_class.size} users have rows of one class only")
 warnings.simplefilter("ignore", OneClassGroupsWarning)
@@ -83,23 +82,22 @@ for name, ranker in rankers.items():
     print(f"{name:13}", dict(zip(offers.columns, ranker.coef_[0].round(3).tolist(), strict=True)))
 
 # %%
-# The price has a weight of the other sign. The ranker within users knows nothing of how users differ, and
-# needs not: the test has other users than the training.
+# The weight of the price changes its sign. The test has other users than the training.
 scores = {name: ranker.decision_function(test_offers) for name, ranker in rankers.items()}
 for name, s in scores.items():
     print(f"{name:13} AUC over all rows {roc_auc_interval(test_bought, s)}")
     print(f"{'':13} AUC within users  {grouped_roc_auc_interval(test_bought, s, test_user)}")
 
 # %%
-# The two AUCs put the rankers in a different order. If a list never has rows of two users, the second is what
-# your users get. For it, groups are what was sampled, and the paired test goes user by user.
+# The two metrics order the rankers differently. If no list has rows of two users, AUC within users is the one
+# that counts. Its interval and the paired test treat users as the sampling units.
 print(compare_grouped_roc_auc(test_bought, scores, test_user))
 
 # %%
-# Where it does not matter
-# ------------------------
-# The same with ``spread=0``: users still differ in how much they buy, but what they are shown does not tell.
-# Then pairs across users are as good as those within.
+# When groups do not matter
+# -------------------------
+# The same with ``spread=0``: users still differ in how much they buy, but not in what they are shown. Then
+# pairs across users are as informative as pairs within users.
 measured = {}
 for spread in (2.0, 0.0):
     (X, y, g), (X_new, y_new, g_new) = (make_offers(n, seed, spread) for n, seed in ((600, 0), (400, 1)))
@@ -124,11 +122,11 @@ plt.show()
 
 # %%
 # *What to look at.* On the left, squares and circles swap places between the two fits. On the right both fits
-# are at the same places: groups cost nothing there, and bring nothing.
+# have the same AUCs.
 #
-# Which groups are ranked badly?
+# Which groups are ranked worst?
 # ------------------------------
-# Those that lose most pairs are first. Groups of few rows have wide intervals: do not repair single ones.
+# Groups with the most misranked pairs come first. Groups of few rows have wide intervals.
 print(group_table(test_bought, scores["within users"], test_user, most=5))
 
 # %%
@@ -142,11 +140,11 @@ print(group_table(test_bought, scores["within users"], test_user, most=5))
 #
 # When not to use it
 # ------------------
-# - When all rows end up on one list, such as the alarms of all machines in one control room. What groups
-#   differ in is worth a lot then.
-# - For probabilities. These are of rows of all groups; use the order.
-# - If rows of a group merely depend on each other, and you rank across groups. Then you need clusters for the
-#   interval, not groups for the fit: :doc:`plot_06_comparing_two_models`.
+# - When all rows are on one list, such as the alarms of all machines in one control room: differences between
+#   groups then help to rank.
+# - For probabilities: they refer to rows of all groups.
+# - When you rank across groups and rows of a group are correlated. Pass ``clusters`` to the interval instead of
+#   ``groups`` to the fit: :doc:`plot_06_comparing_two_models`.
 #
 # Where to go on
 # --------------

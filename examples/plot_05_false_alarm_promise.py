@@ -2,19 +2,20 @@
 A threshold that keeps a false-alarm promise
 ============================================
 
-**Who has this problem.** You promised that at most 1% of the healthy patients, or of the honest customers,
-raise an alarm. You take the threshold that 1% of the negatives in your sample exceed. On new rows the rate is
-above 1% about every other time: the sample's quantile is as often too low as too high.
+**Who has this problem.** At most 1% of the healthy patients, or of the honest customers, may raise an alarm.
+You take the threshold that 1% of the negatives in your sample exceed. The true false-alarm rate of this
+threshold is above 1% about half of the time, because a sample quantile is as often too low as too high.
 
-**What you will have at the end.** A threshold that keeps the promise with 95% confidence
-(:class:`mbauc.NeymanPearsonClassifier` around any scorer), a picture of how often it does, and what it costs.
+**What you will have at the end.** A threshold that keeps a false-alarm promise with 95% confidence
+(:class:`mbauc.NeymanPearsonClassifier` around any scorer), a simulation of how often it is kept, and its cost
+in detections.
 """
 
 # %%
 # A scorer
 # --------
-# The rule works for the scores of any model. We train one on some rows, and take a very large set of others
-# as the truth: there the false-alarm rate of any threshold can be read off.
+# The rule works for the scores of any model. Train one, and take a very large set of other rows as the
+# population, in which the true false-alarm rate of any threshold is known.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import PercentFormatter
@@ -34,10 +35,10 @@ negatives, positives = scores[y[5_000:] == 0], scores[y[5_000:] == 1]
 LIMIT, DELTA = 0.01, 0.05
 
 # %%
-# Two rules, many times
-# ---------------------
-# Draw 2,000 negatives, set the threshold by both rules, and look up the true rate. Do that a thousand times,
-# which in real life you cannot.
+# Simulate two rules
+# ------------------
+# Draw 2,000 negatives, set the threshold by both rules, and look up the true false-alarm rate; repeat a
+# thousand times.
 rng = np.random.default_rng(0)
 ordered = np.sort(negatives)
 
@@ -76,14 +77,14 @@ ax.legend()
 plt.show()
 
 # %%
-# *What to look at.* What is to the right of the dashed line broke the promise. The quantile is right on
-# average, which helps nobody who has one sample only. The promise moves the heap to the left by just enough.
+# *What to look at.* Samples to the right of the dashed line exceed the limit. The quantile is right on average
+# only; the rule exceeds the limit in at most 5% of the samples, up to chance.
 #
-# How it works, and how many negatives it takes
+# How it works, and how many negatives it needs
 # ---------------------------------------------
-# The rule takes the k-th smallest score of n negatives. How often the true rate above it exceeds the limit
-# depends on n and k alone, not on the model or on how scores spread, and can be computed exactly. The
-# smallest k that is safe is taken.
+# The threshold is the k-th smallest score of n negatives (an order statistic). The probability that its true
+# false-alarm rate exceeds the limit depends on n and k alone, for any distribution of the scores, and is
+# computed exactly. The rule takes the smallest k for which it is at most 5%.
 print("negatives that the promise needs at least:", negatives_needed(LIMIT, DELTA))
 sizes = [300, 500, 1_000, 2_000, 5_000, 10_000]
 broken, power = {}, {}
@@ -110,14 +111,14 @@ left.legend()
 plt.show()
 
 # %%
-# *What to look at.* On the left, more rows do not make the quantile safe. Points of the promise scatter
-# around or below the line, by chance. On the right, its price is the gap, large for few negatives and small
-# for many. So collect negatives, which are cheap.
+# *What to look at.* On the left, the quantile exceeds the limit about as often with many rows as with few; the
+# rule stays at or below the line, up to chance. On the right, the gap is the cost in detections: large for few
+# negatives, small for many.
 #
 # In one step, for your own model
 # -------------------------------
-# The classifier holds half of the negatives back, trains on all other rows, and sets the threshold. Never set
-# it on rows that the model was trained on: their scores are too good.
+# The classifier holds out half of the negatives, trains on all other rows, and sets the threshold on the
+# held-out ones. Never set it on training rows: their scores are too optimistic.
 trained, new = slice(0, 3_000), slice(3_000, None)
 detector = NeymanPearsonClassifier(MBAClassifier(), alpha=LIMIT, delta=DELTA, random_state=0).fit(
     X[trained], y[trained]
@@ -136,15 +137,15 @@ print(f"false alarms {alarms[y[new] == 0].mean():.2%}, positives found {alarms[y
 #
 # When not to use it
 # ------------------
-# - When rows to come are not like those that set the threshold. No rule keeps a promise through a drift; set
-#   it again on recent negatives.
-# - When negatives depend on each other, such as a hundred rows of one user. Count one for each user.
-# - When the limit is on the number of alarms, or on costs: take ``mbauc threshold --top 50`` or ``--cost
-#   20``. A limit on *precision* is another promise.
-# - When you look at several thresholds and take the one you like. The promise is about one, fixed beforehand.
+# - When new rows are distributed differently from those that set the threshold (drift): set it again on recent
+#   negatives.
+# - When negatives are correlated, such as a hundred rows of one user: use one row for each user.
+# - When the limit is on the number of alarms or on costs: use ``mbauc threshold --top 50`` or ``--cost 20``.
+#   There is no guarantee for precision.
+# - When you compare several thresholds and pick one: the guarantee holds for one rule, fixed beforehand.
 #
 # Where to go on
 # --------------
-# - :doc:`/user_guide/detection`: the rule on its own, intervals of detections, other intervals.
-# - :class:`mbauc.TableRanker` takes ``false_alarm=0.01`` and does all of this with a table.
-# - :doc:`plot_03_top_of_the_list`: a ranker that is fitted to few false alarms.
+# - :doc:`/user_guide/detection`: the rule for scores of any model, intervals for AUC and detection rates.
+# - :class:`mbauc.TableRanker` takes ``false_alarm=0.01``.
+# - :doc:`plot_03_top_of_the_list`: a ranker fitted to the partial AUC at low false-alarm rates.

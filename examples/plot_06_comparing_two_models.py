@@ -1,20 +1,19 @@
 """
-Is the new model really better? Comparing AUCs
-==============================================
+Is the new model better? Comparing AUCs
+=======================================
 
-**Who has this problem.** The new model has a slightly higher AUC than the old one, on some thousand test rows
-with a few hundred positives. The two intervals overlap, and somebody says: no difference.
+**Who has this problem.** A new model has a slightly higher AUC than the old one, on some thousand test rows
+with a few hundred positives. The two confidence intervals overlap: is the difference significant?
 
-**What you will have at the end.** A paired test that sees what overlapping intervals hide
-(:func:`mbauc.metrics.compare_roc_auc`), and how to go on with rows that belong together, with test sets that
-differ, and with many models.
+**What you will have at the end.** A paired test (DeLong, :func:`mbauc.metrics.compare_roc_auc`), and its
+variants for clustered rows, for different test sets, and for many models.
 """
 
 # %%
 # One column more
 # ---------------
-# The truth is known here: each of six columns matters, and the sixth matters least. The old model does not
-# know the sixth.
+# A simulation with known weights: six columns have an effect, the sixth the smallest. The old model lacks the
+# sixth.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -56,14 +55,14 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# *What to look at.* The left picture cannot answer the question: most of the width of both intervals is about
-# which positives happened to be in the test set, and that is the same for both models. The right picture
-# leaves it out. Note how different the two scales are.
+# *What to look at.* On the left, most of the width of both intervals is due to the choice of test rows, which
+# are the same for both models. The paired difference on the right excludes this part. Note the different
+# scales.
 #
-# How often would each rule find it?
-# ----------------------------------
-# Take 500 other test sets, and ask three rules each time: about these two models, and about two that are
-# equally good, which are the new one with a little noise, drawn twice.
+# Power and false positives of three rules
+# ----------------------------------------
+# Apply three rules to 500 other test sets: to these two models, and to two models of equal AUC (the new one
+# plus independent noise).
 found = {}
 for _ in range(500):
     rows = rng.integers(20_000, len(X), 6_000)
@@ -94,15 +93,14 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# *What to look at.* On the left, long bars are good: there is a difference. On the right, bars should end
-# near the dashed line of 5%. The rules on top of intervals are not careful but blind: they hardly ever say
-# anything, right or wrong.
+# *What to look at.* On the left, where the models differ, the bars are the power of each rule. On the right,
+# where they do not, bars should end near the dashed line of 5%. The unpaired rules have almost no power.
 #
-# Rows that belong together
-# -------------------------
-# Ten rows of one user say less than rows of ten users. Here two equal models score 400 users with 10 rows
-# each; labels depend on the user. A test that takes rows for independent finds differences that are not
-# there. ``clusters=`` names the users.
+# Clustered rows
+# --------------
+# Ten rows of one user carry less information than rows of ten users. Here two equal models score 400 users with
+# 10 rows each; labels depend on the user. A test that treats rows as independent has too many false positives.
+# ``clusters=`` names the users.
 p_values = {"rows taken for independent": [], "clusters=user": []}
 user = np.repeat(np.arange(400), 10)
 for _ in range(300):
@@ -115,9 +113,9 @@ for name, values in p_values.items():
     print(f"{name:27} says 'they differ' (p < 0.05) in {np.mean(np.array(values) < 0.05):.0%}; they do not")
 
 # %%
-# Other rows: last month and this one
-# -----------------------------------
-# Nothing is paired if the rows are different ones. Then the intervals are compared, by a test:
+# Different test sets: last month and this one
+# --------------------------------------------
+# For different rows use the unpaired test, which takes two intervals:
 months = [slice(20_000, 26_000), slice(26_000, 32_000)]
 march, april = (roc_auc_interval(y[rows], scores["new"][rows]) for rows in months)
 print(f"March {march}\nApril {april}\nMarch - April: {compare_roc_auc_unpaired(march, april)}")
@@ -125,8 +123,8 @@ print(f"March {march}\nApril {april}\nMarch - April: {compare_roc_auc_unpaired(m
 # %%
 # Many models
 # -----------
-# Five candidates have one column more each. Only the first of these columns matters. The more candidates you
-# try, the smaller the smallest p-value gets by chance; Holm's adjustment allows for that.
+# Each of five candidates has one more column, of which only the first has an effect. The smallest of many
+# p-values is often small by chance; Holm's adjustment corrects for this.
 candidates = {f"old + column {k}": [*models["old"], k] for k in range(5, 10)}
 rivals = {"old": scores["old"][test]} | {
     name: MBAClassifier().fit(X[train][:, own], y[train]).decision_function(X[test][:, own])
@@ -138,7 +136,7 @@ for name, gain, p, adjusted in zip(candidates, several.difference[1:, 0], alone,
     print(f"{name}: AUC {gain:+.4f}, p = {p:.4f} alone, {adjusted:.4f} with Holm's adjustment")
 
 # %%
-# ``several.holm_p_value`` adjusts for all pairs of models; we asked for five comparisons only.
+# ``several.holm_p_value`` adjusts for all pairs of models; ``holm`` here for the five comparisons with *old*.
 #
 # In a terminal
 # -------------
@@ -150,13 +148,12 @@ for name, gain, p, adjusted in zip(candidates, several.difference[1:, 0], alone,
 # When not to use it
 # ------------------
 # - On rows that either model was trained or tuned on.
-# - To decide whether a difference *matters*. With a million rows every difference has a small p-value: read
-#   the interval, in units of AUC, and say beforehand how much would be worth a change.
+# - To decide whether a difference *matters*. With a million rows tiny differences are significant: read the
+#   interval, and decide beforehand which difference in AUC is worth a change.
 # - For folds of a cross-validation, which share training rows: take ``paired_t_test`` with ``test_ratio``.
 #
 # Where to go on
 # --------------
 # - :doc:`/user_guide/detection`: weights, clusters, partial AUC, tests over data sets.
-# - :doc:`/results/coverage`: how often the intervals hold the truth.
-# - :doc:`plot_02_curves_and_interactions`: the test at work, between :class:`mbauc.AdditiveAUCClassifier` and
-#   straight lines.
+# - :doc:`/results/coverage`: measured coverage of the intervals.
+# - :doc:`plot_02_curves_and_interactions`: :class:`mbauc.AdditiveAUCClassifier` against logistic regression.

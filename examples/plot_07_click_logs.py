@@ -2,12 +2,12 @@
 Click logs: from raw rows to a ranked list
 ==========================================
 
-**Who has this problem:** you log impressions of ads, search results or recommendations. A row is a line of
-categories (site, app, device, campaign), some of them with a million values; one row in ten or fewer is
-clicked; and you need a list that has first what is most likely to be clicked.
+**Who has this problem.** You log impressions of ads, search results or recommendations. The columns are
+categories (site, app, device, campaign) of high cardinality, one row in ten or fewer is clicked, and you need
+to rank new rows by how likely a click is.
 
-**What you will have at the end:** a ranker trained from Parquet files, its AUC on later rows with an interval,
-a chart of what the top of the list is worth, and a table of new rows with a score, a probability and reasons.
+**What you will have at the end.** A ranker trained from Parquet files, its AUC on later rows with an interval,
+its cumulative gains, and a file of new rows with score, probability and reasons.
 """
 
 import tempfile
@@ -27,8 +27,8 @@ from mbauc.readers import TableSource
 # %%
 # Raw rows
 # --------
-# This page makes up a log in the shape of Avazu's, so that nothing has to be downloaded; with a log of your
-# own, skip this step. Test rows come later than training rows, as they will in production.
+# A synthetic log in the shape of Avazu's; skip this step if you have your own. Test rows come later than
+# training rows, as in production.
 
 folder = Path(tempfile.mkdtemp())
 log = ClickLog(141_000, shape="avazu-app")
@@ -44,19 +44,20 @@ monday.iloc[:, :7].head(3)
 # %%
 # Hash the categories
 # -------------------
-# One-hot encoding needs a column for every value and a rule for values that come up tomorrow. Hashing sends a
-# value such as ``site_id=25444442`` to one of ``hash_dim`` columns by a fixed formula: nothing has to be
-# learned, and any machine finds the same columns. The price is that some values share a column.
-# :class:`mbauc.readers.TableSource` reads CSV, TSV and Parquet, and says what it takes each column for. Read
-# that first: a code that is taken for a number is the most common mistake.
+# One-hot encoding needs a column for every value, and a rule for unseen values. Feature hashing maps a value
+# such as ``site_id=25444442`` to one of ``hash_dim`` columns by a fixed formula: nothing is learned, and all
+# machines agree. The drawback is collisions: some values share a column.
+#
+# :class:`mbauc.readers.TableSource` reads CSV, TSV and Parquet, and infers the type of each column. Check its
+# plan first: codes that are taken as numbers are a common error.
 
 train = TableSource(folder / "monday.parquet", label="click", hash_dim=2**14)
 for line in train.plan.describe().splitlines()[:5]:
     print(line[:56])
 
 # %%
-# How many columns? Measure it. ``fit_source`` streams the file; ``train.on`` reads other files into the same
-# columns.
+# Choose ``hash_dim`` by the AUC of later rows. ``fit_source`` streams the file; ``train.on`` reads other files
+# into the same columns.
 
 
 def fit_and_test(hash_dim):
@@ -74,10 +75,9 @@ print(f"2^14 columns: AUC {roc_auc_interval(y, s)}")
 print(f"true log-odds: AUC {best:.4f}")
 
 # %%
-# **What to look at:** where the curve flattens. Left of that point values that mean different things share a
-# weight. Right of it, columns take memory wherever the model is served and bring little. What is left up to the
-# dashed line once the curve is flat is not due to hashing: this log also has effects of *pairs* of values,
-# which weights of single values cannot express, and values too rare to learn.
+# *What to look at.* Where the curve flattens. To the left of that point, collisions cost AUC; to the right,
+# more columns take memory and gain little. The remaining gap to the dashed line is not due to hashing: this
+# log also has effects of *pairs* of values, which a linear model cannot express, and values too rare to learn.
 
 found = [roc_auc_interval(y, s) for _, y, s in fits.values()]
 ends = np.array([(one.auc - one.low, one.high - one.auc) for one in found]).T
@@ -91,12 +91,12 @@ ax.legend()
 plt.show()
 
 # %%
-# What the top of the list is worth
-# ---------------------------------
-# AUC speaks of the whole list; whoever shows ten ads out of a hundred wants to know about its top. **What to
-# look at:** take the share of rows that you can show on the horizontal axis, and read off the share of all
-# clicks that they get. The dotted diagonal is a random order; the distance to the curve of the true log-odds is
-# all that a better model could still win.
+# Cumulative gains
+# ----------------
+# AUC summarises the whole list; if you show ten ads out of a hundred, only its top matters.
+#
+# *What to look at.* The share of all clicks (vertical) in the share of rows that you can show (horizontal). The
+# dotted diagonal is a random order; the distance to the true log-odds is what a better model could gain.
 
 fig, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 gains = GainsDisplay.from_predictions(y, s, name="hashed ranker", ax=ax, linewidth=2)
@@ -110,9 +110,8 @@ for share in (0.05, 0.2):
 # %%
 # New rows, ranked, with reasons
 # ------------------------------
-# A model file holds the weights and the layout of the raw rows, so that it scores files as they come.
-# ``score_files`` streams any number of them; ``reasons=2`` adds the values that raise a score most, in
-# log-odds, where +0.69 doubles the odds.
+# A model file holds the weights and the encoding of raw rows. ``score_files`` streams any number of rows;
+# ``reasons=2`` adds the values that raise a score most, in log-odds, where +0.69 doubles the odds.
 
 save_model(RankerModel.of(ranker, train.layout, train.classes), folder / "clicks.mbauc")
 ranker = mbauc.load(folder / "clicks.mbauc")
@@ -121,8 +120,8 @@ ranked = pd.read_csv(folder / "scores.csv", index_col="row").sort_values("score"
 ranked.head(5).round(3)
 
 # %%
-# The first row of the list, as a sum from an average row to this one. **What to look at:** whether one value
-# carries the score. If it is an id that was seen a few times, the row is a guess.
+# The first row of the list, step by step from an average row to this one. *What to look at.* Whether a single
+# value dominates the score. If it is rare in the training rows, do not rely on the score.
 
 first = ranked.index[0]
 explained = ranker.explain(folder / "wednesday.parquet", n=8)[first]
@@ -131,8 +130,8 @@ ContributionDisplay(explained, name=f"row {first}").plot(ax)
 plt.show()
 
 # %%
-# The same in a shell
-# -------------------
+# In a terminal
+# -------------
 # .. code-block:: bash
 #
 #    mbauc data clicks --shape avazu-app --rows 100000 -o monday.parquet
@@ -143,17 +142,17 @@ plt.show()
 #    mbauc score clicks.mbauc wednesday.parquet --reasons 2 -o scores.csv
 #    mbauc explain clicks.mbauc wednesday.parquet --top 1 --n 8
 #
-# When not to use this
-# --------------------
+# When not to use it
+# ------------------
 # * **Few rows, or columns with few values**: :class:`mbauc.TableRanker` also tries curves and pairs of columns.
-# * **All that matters is who likes what**, users times items: weights of single values say nothing about such
-#   pairs. Use a factorisation model, or add the pair as a column.
-# * **Prices depend on the probability**, as in auctions: those above come in closed form and tend to be too
-#   sure of themselves. ``mbauc fit`` calibrates them on held-out rows, ``mbauc calibrate`` on later ones.
+# * **Recommendation of items to users**: a linear model has no user-item interactions. Use a factorisation
+#   model, or add the pair as a column.
+# * **Bids that depend on the probability**: the probabilities above are in closed form and tend to be
+#   overconfident. ``mbauc fit`` calibrates them on held-out rows, ``mbauc calibrate`` on later ones.
 #
 # Where to go on
 # --------------
-# :doc:`../user_guide/data` has what columns are taken for and how values are hashed, :doc:`../user_guide/model`
-# the model file, :doc:`../user_guide/groups` pairs that count only within a query or a user,
-# :doc:`../user_guide/commands` a whole session in a shell. Classes: :class:`mbauc.MBAClassifier`,
+# :doc:`../user_guide/data`: column types and hashing; :doc:`../user_guide/model`: the model file;
+# :doc:`../user_guide/groups`: pairs within a query or a user; :doc:`../user_guide/commands`: the command line.
+# Classes: :class:`mbauc.MBAClassifier`,
 # :class:`mbauc.readers.TableSource`, :class:`mbauc.plots.GainsDisplay`.

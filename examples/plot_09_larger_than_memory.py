@@ -1,13 +1,12 @@
 """
-Files larger than memory, and kill -9
-=====================================
+Files larger than memory, checkpoints and resume
+================================================
 
-**Who has this problem:** the training rows are in files that do not fit into memory, or the job runs in a
-container with a hard limit, on a machine that may be taken away in the middle.
+**Who has this problem.** The training files do not fit into memory, or the job runs in a container with a
+memory limit, on a machine that may be preempted.
 
-**What you will have at the end:** a fit that stays within a limit of memory however many rows there are, a
-picture that shows it, and a job that was killed by ``SIGKILL`` and resumed to exactly the weights of a run that
-nobody disturbed.
+**What you will have at the end.** A fit within a memory limit, whatever the number of rows, a plot of its
+memory, and a job that is killed by ``SIGKILL`` and resumes to bit-identical weights.
 """
 
 import subprocess
@@ -27,9 +26,8 @@ from mbauc.runtime.memory import own_memory
 # %%
 # A folder of files
 # -----------------
-# A small log serves to show it, with a limit that is smaller still: 64 MB. With your files, only the numbers
-# change. The columns are hashed (:doc:`plot_07_click_logs` says why), so that nothing has to be learned before
-# the fit.
+# A small log, and a limit that is smaller still: 64 MB. The columns are hashed (:doc:`plot_07_click_logs`), so
+# no encoding has to be learned before the fit.
 
 folder = Path(tempfile.mkdtemp())
 (folder / "log").mkdir()
@@ -46,11 +44,11 @@ source = open_log()
 print(f"{source.n_features:,} columns; as a sparse matrix the rows take {400_000 * 39 * 12 / 1e6:,.0f} MB")
 
 # %%
-# Memory stays flat
-# -----------------
-# Any object with ``n_features``, ``classes`` and blocks ``(X, y, weight)`` to iterate over is a source. This
-# one passes on the blocks of another and notes what the process holds at each of them. A first fit, to one
-# file, loads what libraries load once.
+# Memory against rows
+# -------------------
+# Any object with ``n_features``, ``classes`` and an iterator over blocks ``(X, y, weight)`` is a source. This
+# one records the memory of the process at each block of another source. A first fit, to one file, warms up the
+# libraries.
 
 
 class Watched:
@@ -72,10 +70,10 @@ watched["all rows kept in memory"] = Watched(source)
 blocks = list(watched["all rows kept in memory"])  # what a fit in memory begins with
 
 # %%
-# **What to look at:** the slopes. Rows that are kept take more with every block. ``fit_source`` packs rows to a
-# few bytes an entry, and once they no longer fit, moves all of them to a temporary file; its line stays where
-# it is, however many rows follow. The limit is what the process may grow by, give or take 32 MB. Below zero,
-# memory that was free before has been given back.
+# *What to look at.* The slopes. Blocks that are kept in memory take more with every block. ``fit_source``
+# stores rows in a compact form and moves them to a temporary file once they exceed the limit; its memory then
+# stays constant. The limit is on the growth of the process, to within 32 MB. Values below zero are memory that
+# was returned to the system.
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, seen), style in zip(watched.items(), ("-", "--"), strict=True):
@@ -91,9 +89,9 @@ del blocks
 # %%
 # How often files are read
 # ------------------------
-# Reading takes most of the time, so passes matter more than arithmetic. Solvers do not come back to the files,
-# they sweep over the packed rows. A number of ``pairs`` takes two passes, one for labels and one for the rows
-# that are drawn. What is more than a whole number is a look at the first rows.
+# Reading takes most of the time, so the number of passes over the files matters. Solvers iterate over the
+# compact rows, not over the files. Sampled ``pairs`` take two passes, one for labels and one for the sampled
+# rows. Fractions of a pass are the first rows, read to infer types.
 
 for estimator in (MBAClassifier(l2=0.003), MBAClassifier(l2=0.003, pairs=20_000, random_state=0)):
     part = Watched(open_log("log/part-0.parquet"))
@@ -101,10 +99,10 @@ for estimator in (MBAClassifier(l2=0.003), MBAClassifier(l2=0.003, pairs=20_000,
     print(f"pairs={estimator.pairs!r}: files read {part.rows[-1] / 100_000:.1f} times")
 
 # %%
-# Kill it
-# -------
-# With a ``checkpoint`` the packed rows and the states of the solver go to a folder. We start this job as a
-# process of its own, and kill it once about half of the rows are there. Then the *same* job is started again.
+# Kill and resume
+# ---------------
+# With a ``checkpoint`` folder, the compact rows and the states of the solver are stored. This job runs in a
+# process of its own and is killed after about half of the rows. Then the *same* job is started again.
 
 job = """
 import numpy as np
@@ -138,10 +136,8 @@ same = np.array_equal(np.load(folder / "weights.npy"), ranker.coef_)
 print(f"exit code {code}; the same weights to the bit: {same}")
 
 # %%
-# **What to look at:** the second line begins where the first one ended. Its level stretch is the check that the
-# files are still the same: blocks that are in the checkpoint are read and compared, not packed again. Had a
-# file changed, the job would have stopped with an error rather than mix two data sets. At the end both lines
-# are one fit.
+# *What to look at.* The second line begins where the first one ended. In its flat part, blocks that are in the
+# checkpoint are read and compared. If a file had changed, the job would stop with an error.
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 ax.plot(*killed.T, color="tab:orange", linewidth=2, label="first run")
@@ -156,27 +152,23 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# The same in a shell
-# -------------------
+# In a terminal
+# -------------
 # .. code-block:: bash
 #
 #    mbauc fit log/ --label label --encode hash --hash-dim 65536 --memory 1GB --checkpoint state -o model.mbauc
 #
-# Here ``--memory`` is what the whole process may take, Python and libraries included, as a container counts it.
+# Here ``--memory`` limits the whole process, Python and libraries included, as a container does.
 #
-# When not to use this
-# --------------------
-# * **The rows fit into memory**: ``fit(X, y)`` has more to offer, such as scikit-learn's splitters, and no file
-#   is parsed twice.
+# When not to use it
+# ------------------
+# * **The rows fit into memory**: ``fit(X, y)`` has more options, such as scikit-learn's splitters.
 # * **Jobs of a few seconds** need no checkpoint: a resumed run reads the files again to compare them.
-# * **A limit below what Python and its libraries take**: ``mbauc fit`` refuses it before any row is read, and
-#   says what is needed.
-# * **Losses other than the squared one** keep some numbers for each row in memory, wherever the rows are.
-# * **Network drives**: keep the checkpoint on a local disk; renames and locks may mean less elsewhere.
+# * **Losses other than the squared one**: they keep up to 140 bytes for each row in memory.
+# * **Network drives**: keep the checkpoint on a local disk; renames and locks may be weaker elsewhere.
 #
 # Where to go on
 # --------------
-# :doc:`../user_guide/scale` has the costs and the file formats, :doc:`../user_guide/reliability` what is
-# promised when things go wrong, :doc:`../user_guide/data` how to write a source,
-# :doc:`plot_10_laptop_to_cluster` more than one machine. Classes: :class:`mbauc.MBAClassifier`,
-# :class:`mbauc.readers.TableSource`.
+# :doc:`../user_guide/scale`: solvers, memory and checkpoints; :doc:`../user_guide/reliability`: guarantees
+# after crashes; :doc:`../user_guide/data`: sources; :doc:`plot_10_laptop_to_cluster`: more than one machine.
+# Classes: :class:`mbauc.MBAClassifier`, :class:`mbauc.readers.TableSource`.

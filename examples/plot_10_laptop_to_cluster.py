@@ -2,12 +2,12 @@
 From laptop to cluster
 ======================
 
-**Who has this problem:** the prototype runs on a sample in memory; the rows are in files, on a Dask or Spark
-cluster, or on machines that may not send them anywhere. A sample is not good enough, and a second
-implementation for the cluster is one too many.
+**Who has this problem.** Your prototype runs on a sample in memory; all rows are in files, on a Dask or Spark
+cluster, or on machines that must not share them. You want the same model from all rows, without a second
+implementation.
 
-**What you will have at the end:** the same fit in memory, from files, on Dask and from the sums of three
-machines, a picture that shows that the weights are the same, and a picture that says when sending sums pays.
+**What you will have at the end.** The same fit in memory, from files, on Dask and from the moments of three
+sites, a plot of the differences of their weights, and a plot of the bytes sent.
 """
 
 import tempfile
@@ -28,9 +28,8 @@ from mbauc.readers import TableSource
 # %%
 # On a laptop
 # -----------
-# All pairs of a positive and a negative row enter a linear fit through two sums, the mean and the second moment
-# of their differences. Sums of parts of the rows add up, so it does not matter where the rows are. Everything
-# below rests on that.
+# A linear fit depends on all pairs of a positive and a negative row only through the moments of their
+# differences. Moments of parts of the rows add up, so it does not matter where the rows are.
 
 X, y = make_classification(60_000, n_features=30, n_informative=15, weights=[0.95], random_state=0)
 X_test, y_test = X[40_000:], y[40_000:]
@@ -53,10 +52,9 @@ weights["from files"] = MBAClassifier().fit_source(source).coef_
 # %%
 # On Dask
 # -------
-# ``mbauc.dask`` has the same estimators. With a ``Client`` in place, each worker turns its partitions into
-# moments, and these are added up in a tree. This cluster has two workers in one process; an address in
-# ``Client("tcp://…")`` is all that changes. Scores stay on the workers, and the AUC is that of all rows, not a
-# mean of the partitions' AUCs.
+# ``mbauc.dask`` has the same estimators. Each worker computes the moments of its partitions, and these are
+# merged in a tree. This cluster has two workers in one process; for a real one pass its address,
+# ``Client("tcp://…")``. Scores are lazy, and the AUC is that of all rows, not a mean over partitions.
 
 dX, dy = da.from_array(X, chunks=(5_000, 30)), da.from_array(y, chunks=5_000)
 dX_test, dy_test = da.from_array(X_test, chunks=(5_000, 30)), da.from_array(y_test, chunks=5_000)
@@ -68,11 +66,10 @@ weights["on Dask"] = ranker.coef_
 print("in memory:", roc_auc_interval(y_test, X_test @ weights["in memory"][0]))
 
 # %%
-# By hand, where rows must stay where they are
-# --------------------------------------------
-# Three hospitals, three data centres, or last week and today: each makes a file of moments and sends that.
-# Nobody sees a row. The files are added up in any order. Tests need no rows either: each counts the scores of
-# its own, and counts add up, too.
+# Federated: rows stay where they are
+# -----------------------------------
+# Three hospitals, three data centres, or last week and today: each sends a file of moments, and no rows. The
+# files are added in any order. To evaluate, each site sends its ``StreamingAUC``; these add up, too.
 
 sites = np.array_split(np.arange(40_000), [7_000, 30_000])
 for k, rows in enumerate(sites):
@@ -83,15 +80,14 @@ weights["three files of moments"] = merged.coef_
 tests = [StreamingAUC().update(y_test[k::3], merged.decision_function(X_test[k::3])) for k in range(3)]
 at_once = roc_auc(y_test, merged.decision_function(X_test))
 print(f"{total.counts[0]:,} positives × {total.counts[1]:,} negatives, {total.n_pairs:,} pairs")
-print(f"AUC from three counts {sum(tests).auc:.6f}, of all rows at once {at_once:.6f}")
+print(f"AUC from three StreamingAUC {sum(tests).auc:.6f}, of all rows at once {at_once:.6f}")
 
 # %%
 # Are they the same?
 # ------------------
-# **What to look at:** on the left all marks of a column lie on each other. On the right is how far they are
-# apart, on a logarithmic axis: additions in another order round differently in the last digits, and that is
-# all. It is not a statistical error. Averaging the weights of three sites, which is often done, is another
-# matter: each site then learns from its own pairs alone.
+# *What to look at.* On the left, the marks of each column coincide. On the right, their differences on a
+# logarithmic axis are rounding errors, because the order of additions differs. Averaging the weights of three
+# sites would give another model: each site would learn from its own pairs only.
 
 averaged = np.mean([MBAClassifier().fit(X[rows], y[rows]).coef_ for rows in sites], axis=0)
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=[3, 2])
@@ -115,10 +111,10 @@ for name, gap in gaps.items():
 # %%
 # What is sent
 # ------------
-# **What to look at:** the level lines. A partition sends its moments, whose size depends on the columns alone;
-# rows grow without end. Left of a crossing moments are *larger* than the rows they stand for: with thousands of
-# columns make partitions large, or let ``solver="auto"`` go matrix-free, where a partition sends one vector for
-# each product.
+# *What to look at.* The horizontal lines. A partition sends its moments, whose size depends only on the number
+# of columns. To the left of a crossing, moments are *larger* than the rows: with thousands of columns use
+# large partitions, or ``solver="auto"``, which may choose the matrix-free solver, where a partition sends one
+# vector for each product.
 
 rows = np.array([1e1, 1e9])
 fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
@@ -136,7 +132,7 @@ plt.show()
 # %%
 # On Spark
 # --------
-# The same with a DataFrame; not run here, because starting Spark takes longer than all of this page.
+# The same with a Spark DataFrame (not run on this page):
 #
 # .. code-block:: python
 #
@@ -146,10 +142,9 @@ plt.show()
 #    scored = df.withColumn("score", ranker.decision_function(df))  # lazy
 #    print(roc_auc_interval(scored, "score", label="click"))
 #
-# The same in a shell
-# -------------------
-# A model file keeps its moments where columns are few, so that two machines can each train and one of them
-# merge:
+# In a terminal
+# -------------
+# A model file with up to 2,048 columns usually keeps its moments, so models of two machines can be merged:
 #
 # .. code-block:: bash
 #
@@ -157,16 +152,15 @@ plt.show()
 #    mbauc fit tuesday.parquet --like monday.mbauc -o tuesday.mbauc
 #    mbauc merge monday.mbauc tuesday.mbauc -o both.mbauc
 #
-# When not to use this
-# --------------------
-# * **The rows fit on one machine**: a cluster is slower to start than a fit of millions of rows is to finish.
-# * **Moments are not anonymous by law**: sums over few rows can give away single ones. Ask your privacy
-#   officer, not a library.
-# * **Columns learned on each site** (scales, lists of categories) differ, and then moments do not add up: hash,
-#   or share one encoding.
+# When not to use it
+# ------------------
+# * **The rows fit on one machine**: a local fit has no cluster overhead.
+# * **Privacy**: moments are not anonymous; sums over few rows can reveal single ones.
+# * **Encodings learned on each site** (scales, categories) differ, and their moments cannot be added: hash, or
+#   share one encoding.
 #
 # Where to go on
 # --------------
-# :doc:`../user_guide/clusters` has Dask and Spark in full, with memory and times; :doc:`../user_guide/model`
-# has merging of model files. Classes: :class:`mbauc.PairMoments`, :class:`mbauc.dask.MBAClassifier`,
+# :doc:`../user_guide/clusters`: Dask and Spark, with memory and times; :doc:`../user_guide/model`: merging of
+# model files. Classes: :class:`mbauc.PairMoments`, :class:`mbauc.dask.MBAClassifier`,
 # :class:`mbauc.spark.MBAClassifier`, :class:`mbauc.metrics.StreamingAUC`.

@@ -2,12 +2,11 @@
 AUC losses in LightGBM, XGBoost and PyTorch
 ===========================================
 
-**Who has this problem:** you train boosted trees or a network, are judged by AUC, and wonder whether training
-for AUC itself would help. Or only pairs within a query, a user or a day count, and the usual loss does not know
-that.
+**Who has this problem.** You train boosted trees or a network, evaluate by AUC, and want to know whether an AUC
+loss would help. Or only pairs within a query, a user or a day count.
 
-**What you will have at the end:** the losses over all pairs as objectives of these libraries, a fair comparison
-with the libraries' own losses, defeats beside victories, and one case where the difference is large.
+**What you will have at the end.** Losses over all pairs as custom objectives of these libraries, a comparison
+with the libraries' own losses, and a case where the difference is large.
 """
 
 import warnings
@@ -25,8 +24,8 @@ from mbauc.metrics import compare_roc_auc, grouped_roc_auc_interval
 # %%
 # Three tables
 # ------------
-# In the first, positives are frequent, in the second rare, and in the third every tenth label is wrong. Test
-# sets are large, so that small differences can be seen.
+# Synthetic: one with frequent positives, one with rare ones, and one in which every tenth label is wrong. Test
+# sets are large, to detect small differences.
 
 
 def make_table(kind, n, seed):
@@ -43,10 +42,10 @@ for kind, (train, _, _) in tables.items():
     print(f"{kind}: {train[1].mean():.1%} positive")
 
 # %%
-# A fair comparison
-# -----------------
-# Each objective gets the same trees and the same learning rate, and stops by the AUC of the same validation
-# rows: ``objective.metric`` is that AUC. All that changes is the objective.
+# Compare the objectives
+# ----------------------
+# Each objective has the same trees and learning rate, and early stopping by the AUC of the same validation rows
+# (``objective.metric``).
 
 
 def score_lightgbm(loss, train, valid, X_test):
@@ -78,11 +77,10 @@ table = pd.DataFrame({key: one.auc for key, one in compared.items()}, index=loss
 table.T.round(4)
 
 # %%
-# **What to look at:** which intervals leave out zero, and that the axis has *hundredths* of AUC. No loss over
-# all pairs is ahead everywhere: what gains with one library or table loses with another, and all of it is
-# small. The squared loss, which also pulls at pairs that are in order by far, has the least to offer. If you
-# hoped for a jump, this is the picture to remember: trees that stop by AUC rank about as well with any sensible
-# loss.
+# *What to look at.* Which intervals exclude zero, and the unit, *hundredths* of AUC. No loss over all pairs is
+# ahead everywhere, and all differences are small. The squared loss, which also penalises pairs that are ranked
+# correctly by a wide margin, gains least. Trees with early stopping by AUC rank about as well with any
+# sensible loss.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained", sharey=True, sharex=True)
 for ax, kind in zip(axes, kinds, strict=True):
@@ -101,12 +99,12 @@ axes[2].legend(fontsize=8)
 plt.show()
 
 # %%
-# Where it pays: groups
+# When it helps: groups
 # ---------------------
-# A list is shown to one user at a time, so which of *their* rows comes first is all that counts. In these data
-# a discount makes a row likelier to be clicked, but users who click much anyway are offered small discounts,
-# and who clicks much is not in the table. Over all rows large discounts go with few clicks, and a loss over all
-# rows learns just that. Told the users, an objective sees pairs within them alone.
+# Each list is shown to one user, so only the order of the rows of that user counts. In these data a discount
+# raises the probability of a click, but users who click much get small discounts, and the table does not say
+# who clicks much. Over all rows large discounts go with few clicks, and a loss over all rows learns that. With
+# groups, an objective uses only pairs within users.
 
 rng = np.random.default_rng(0)
 user = np.repeat(np.arange(3_000), 10)
@@ -134,10 +132,10 @@ for name, one in zip(ranked, within, strict=True):
     print(f"{name}: {one}")
 
 # %%
-# **What to look at:** the circles, which are what users notice: without the groups the list is in random order
-# for each of them. The crosses, the AUC over all rows, say the opposite. So decide first which of the two is
-# *your* metric. LightGBM's own lambdarank, which knows the users too, does about as well; pairs within groups
-# have no limit to the rows of a group and weigh all its pairs alike.
+# *What to look at.* The circles, AUC within users: without groups the order is close to random. The crosses,
+# AUC over all rows, rank the objectives the other way: decide first which of the two is *your* metric.
+# LightGBM's lambdarank, which also uses the groups, does about as well; the objectives of mbauc have no limit
+# on the rows of a group and weight all its pairs equally.
 
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 middle = np.array([one.auc for one in within])
@@ -154,9 +152,8 @@ plt.show()
 # %%
 # Networks
 # --------
-# In PyTorch it is a loss like any other. All pairs of a batch are in it, so batches should be large, and the
-# cross-entropy is the better start: train with that first, then go on with the pairs. (To judge what the pairs
-# bring, go on with the cross-entropy as long, and compare.)
+# In PyTorch the loss counts all pairs of a batch, so use large batches. Train with the cross-entropy first,
+# then fine-tune with the AUC loss. To measure the gain, compare with as many more epochs of the cross-entropy.
 
 try:
     import torch
@@ -180,18 +177,17 @@ else:
     print(compare_roc_auc(y_test.numpy(), scores))
 
 # %%
-# When not to use this
-# --------------------
-# * **You need probabilities**: what comes out is a score. Calibrate it, or keep the library's own loss.
-# * **Training is distributed over workers**: each sees the pairs of its own rows alone. Within groups that no
-#   worker shares, nothing is lost.
-# * **Batches hold few positives**: then the pairs of a batch say little.
-# * **You hope for a better AUC on an ordinary table**: try other features first, and measure, as above.
+# When not to use it
+# ------------------
+# * **You need probabilities**: outputs are scores. Calibrate them, or keep the library's own loss.
+# * **Distributed training**: each worker uses the pairs of its own rows only. Keep each group on one worker.
+# * **Batches with few positives**: gradients are noisy.
+# * **A higher AUC on an ordinary table**: try other features first, and measure, as above.
 #
 # Where to go on
 # --------------
-# :doc:`../user_guide/objectives` has this on public data sets, with times, parts of the ROC curve and the
-# objectives of others; :doc:`../user_guide/groups` has pairs within groups for rankers without trees;
-# :doc:`../user_guide/curves` a model that you can read. Classes: :class:`mbauc.AdditiveAUCClassifier`,
+# :doc:`../user_guide/objectives`: public data sets, times, partial AUC, objectives of other libraries;
+# :doc:`../user_guide/groups`: pairs within groups for linear models and curves; :doc:`../user_guide/curves`:
+# interpretable models. Classes: :class:`mbauc.AdditiveAUCClassifier`,
 # :class:`mbauc.PairwiseAUCClassifier`; functions: :func:`mbauc.objectives.lightgbm`,
 # :func:`mbauc.objectives.xgboost`.

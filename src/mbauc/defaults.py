@@ -2,6 +2,8 @@
 
 #: How the columns of a table become numbers; see :class:`mbauc.readers.TableSource`.
 ENCODE, HASH_DIM, SIGNED, MISSING, SCALE, MAX_CATEGORIES = "hash", 10_000, False, "category", "standard", 1_000
+#: What a column may be said to be.
+COLUMN_KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
 #: Rows that are read at a time.
 BLOCK_ROWS = 65_536
 #: Share of the rows that a training holds out to test on, and the seed of what it draws.

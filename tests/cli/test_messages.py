@@ -414,11 +414,24 @@ def test_a_column_of_two_kinds_is_refused(rows, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", ["group", "segment", "time"])
-def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, name):
+def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, monkeypatch, name):
+    def refuse(*given, **settings):
+        raise RuntimeError("rows were scored")
+
+    monkeypatch.setattr("mbauc.model.testing.score_source", refuse)
     wanted = f"there is no column for --{name} 'nope'"
     assert wanted in told(capsys, "evaluate", model, rows, f"--{name}", "nope", code=1).err
     words = ("report", rows, "--label", "y", "--score", "depth", f"--{name}", "nope")
     assert wanted in told(capsys, *words, code=1).err
+
+
+@pytest.mark.parametrize("name", ["segment", "time"])
+def test_libsvm_text_has_no_columns_to_measure_by(tmp_path, capsys, name):
+    path, model = tmp_path / "rows.libsvm", tmp_path / "m.mbauc"
+    path.write_text("".join(f"{k % 2} 1:{k % 7 + k % 2} 2:1\n" for k in range(60)))
+    told(capsys, "fit", path, "-o", model)
+    said = told(capsys, "evaluate", model, path, f"--{name}", "site", code=2).err
+    assert f"--{name} site: LIBSVM text has no named columns" in said
 
 
 def test_an_id_that_is_no_column_is_named(model, rows, tmp_path, capsys):

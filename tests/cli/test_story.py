@@ -81,7 +81,7 @@ def shown_commands(page, before, language="sh"):
 
 
 def readme_commands():
-    return shown_commands("README.md", "The same from a terminal, in three commands")
+    return shown_commands("README.md", "## From a terminal")
 
 
 @pytest.mark.parametrize("rows", ROWS)

@@ -90,8 +90,10 @@ def test_wrong_scores(arrays, lazy):
             roc_auc(*given)
     with pytest.raises(PartError, match=r"partition 2 .*score of row 10 is NaN"):
         roc_auc(lazy["y"], lazy["a"].where(lazy["id"] != 930))
-    with pytest.raises(ValueError, match="confidence"):
-        roc_auc_interval(y, X[:, 0], confidence=95)
+    never = X[:, 0].map_blocks(lambda scores: 1 / 0, meta=np.empty(0))
+    for name, wrong in (("confidence", 95), ("scale", "probit")):
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            roc_auc_interval(y, never, **{name: wrong})
 
 
 def test_wrong_rows_to_score(arrays):

@@ -734,7 +734,7 @@ def test_a_stage_of_a_pipeline(frame, data, assembler, tmp_path, capsys):
         [row.probability.toArray() for row in rows], expected.predict_proba(X), atol=1e-10
     )
     assert [row.guess for row in rows] == expected.predict(X).astype(float).tolist()
-    with pytest.raises(ValueError, match="has a column 'rawPrediction' already"):
+    with pytest.raises(ValueError, match="already has a column 'rawPrediction'"):
         model.transform(scored)
 
     fitted.write().overwrite().save(str(tmp_path))

@@ -10,7 +10,9 @@ pa = pytest.importorskip("pyarrow", reason="needs mbauc[spark]")
 pytest.importorskip("pyspark", reason="needs mbauc[spark]")
 
 from mbauc.rows.matrix import is_sparse  # noqa: E402
+from mbauc.spark import MBAClassifier as SparkClassifier  # noqa: E402
 from mbauc.spark import columns as columns_module  # noqa: E402
+from mbauc.spark import roc_auc_interval  # noqa: E402
 from mbauc.spark.columns import Columns  # noqa: E402
 from mbauc.spark.ml import MBARanker, MBARankerModel  # noqa: E402
 from mbauc.spark.ml_params import SETTINGS  # noqa: E402
@@ -251,3 +253,27 @@ def test_a_model_is_what_its_ranker_is(table, weights, sparse):
     local = model.toLocal()
     assert local is not ranker
     assert local.coef_ is ranker.coef_
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"features": ["a", "b"]},
+        {"label": "click"},
+        {"weight": "w"},
+        {"group": "user"},
+        {"id": "row"},
+        {"classes": (0, 1)},
+    ],
+)
+def test_rows_in_memory_have_no_columns_to_name(table, named):
+    [name] = named
+    with pytest.raises(ValueError, match=f"^{name} is for DataFrames, and X is in memory; leave out {name}"):
+        SparkClassifier().fit(*table, **named)
+
+
+@pytest.mark.parametrize("wrong", [{"confidence": 95}, {"scale": "probit"}])
+def test_an_interval_that_cannot_be_is_refused_before_any_job(wrong):
+    [name] = wrong
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        roc_auc_interval(None, "score", **wrong)

@@ -213,6 +213,10 @@ def test_few_rows_are_tested_by_folds():
             "cluster must be the name of a column of X",
         ),
         (lambda t, y: TableRanker().fit(t, y, time=t["when"]), "time must be the name of a column of X"),
+        (
+            lambda t, y: TableRanker().fit(np.zeros((len(y), 2)), y, group=np.arange(len(y))),
+            "group must be the name of a column of X",
+        ),
         (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "both label and cluster"),
         (
             lambda t, y: TableRanker(types={"card": "numeric"}).fit(t, y, cluster="card"),

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from mbauc.runtime.ahead import compute_ahead, map_ahead, one_ahead
+from mbauc.runtime.ahead import map_ahead, one_ahead
 
 
 def test_the_next_item_is_made_while_one_is_used():
@@ -49,28 +49,6 @@ def test_who_stops_early_closes_the_items():
     assert not thread.is_alive()
 
 
-# -- results in order --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_results_come_in_order_and_few_ahead(n_threads):
-    started = []
-    results = compute_ahead(lambda k: started.append(k) or k * k, iter(range(50)), n_threads)
-    for k, result in enumerate(results):
-        assert result == k * k
-        assert len(started) <= k + 1 + n_threads
-
-
-def test_the_error_of_a_task_is_raised_in_its_place():
-    def task(k):
-        return 1 // (3 - k)
-
-    results = compute_ahead(task, range(10), 2)
-    assert [next(results) for _ in range(3)] == [0, 0, 1]
-    with pytest.raises(ZeroDivisionError):
-        next(results)
-
-
 # -- tasks over a generator --------------------------------------------------------------------------------
 
 
@@ -86,6 +64,14 @@ def test_mapped_results_come_in_order_and_few_ahead(n_threads):
     for k, result in enumerate(map_ahead(lambda k: k * k, items(), n_threads)):
         assert result == k * k
         assert len(pulled) <= k + n_threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_error_of_a_task_is_raised_in_its_place(n_threads):
+    results = map_ahead(lambda k: 1 // (3 - k), (k for k in range(10)), n_threads)
+    assert [next(results) for _ in range(3)] == [0, 0, 1]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

@@ -6,8 +6,8 @@ import argparse
 import math
 from decimal import Decimal, InvalidOperation
 
-#: What a column may be.
-KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
+from mbauc.defaults import COLUMN_KINDS
+
 #: Losses over pairs; those of :mod:`mbauc.losses`, which takes time to import.
 LOSSES = ("squared", "squared_hinge", "hinge", "logistic", "exponential")
 
@@ -131,8 +131,10 @@ def column_kinds(text: str) -> dict[str, str]:
         name, equals, kind = part.rpartition("=")
         if not equals:
             raise argparse.ArgumentTypeError(f"expected NAME=KIND, got {part!r}")
-        if kind not in KINDS:
-            raise argparse.ArgumentTypeError(f"expected one of {', '.join(KINDS)} for {name}, got {kind!r}")
+        if kind not in COLUMN_KINDS:
+            raise argparse.ArgumentTypeError(
+                f"expected one of {', '.join(COLUMN_KINDS)} for {name}, got {kind!r}"
+            )
         if found.setdefault(name, kind) != kind:
             raise argparse.ArgumentTypeError(f"expected one kind for {name}, got {found[name]} and {kind}")
     return found

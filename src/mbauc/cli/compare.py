@@ -93,8 +93,9 @@ def run(options: argparse.Namespace) -> int:
                     f"{short} was trained on {list_names(seen)}: its AUC on these rows is optimistic. "
                     "Compare on rows that none of the models was trained on."
                 )
-            tested.append(score_source(model, source, verbose=not options.json))
+            # before the scores, which take longest: a wrong name is said at once
             groups = read_groups(source, options.group, model) if groups is None else groups
+            tested.append(score_source(model, source, verbose=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} have different positive labels.")
     first = tested[0]

@@ -180,8 +180,10 @@ def read_groups(source: Any, name: str | None, model: Any) -> Any:
 
 def read_segments(source: Any, names: list[str], time: str | None) -> dict[str, Any]:
     """The columns of a source by which AUC is shown, as arguments of an evaluation."""
+    from mbauc.readers import LibsvmSource
+
     wanted = [*names, *([time] if time else [])]
-    if wanted and not hasattr(source, "column_deviations") and not hasattr(source, "probability"):
+    if wanted and isinstance(source, LibsvmSource):
         option = "--segment" if names else "--time"
         raise Usage(f"{option} {wanted[0]}: LIBSVM text has no named columns; leave it out.")
     found: dict[str, Any] = {"segments": {name: source.column(name, "segment") for name in names}}

@@ -63,11 +63,12 @@ def run(options: argparse.Namespace) -> int:
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
         source = open_ungrouped(model, paths, options)
-        tested = score_source(model, source, verbose=not options.json)
+        # before the scores, which take longest: a wrong name is said at once
         groups = read_groups(source, options.group, model)
+        by = read_segments(source, options.segment, options.time)
+        tested = score_source(model, source, verbose=not options.json)
         marks, left_out = file_marks(source), note_skipped(options, source)
         seen = list(_warn_of_seen_rows(model, source))
-        by = read_segments(source, options.segment, options.time)
         origin = _origin(model, source, tested, options)
     of_groups = (
         {} if groups is None else dict(zip(("group_name", "groups", "group_names"), groups, strict=True))

@@ -34,8 +34,7 @@ def add(commands: Any) -> None:
         choices=("columns", "entries", "table"),
         default="columns",
         help="inputs of an ONNX model: a matrix of the model's columns, its nonzero entries (for wide "
-        "models), or "
-        "the raw columns of a table (for models without hashing) (default: %(default)s)",
+        "models), or the raw columns of a table (for models without hashing) (default: %(default)s)",
     )
     parser.add_argument(
         "--moments", action="store_true", help="include the moments in a scikit-learn model, for partial_fit"

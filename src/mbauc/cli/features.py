@@ -40,8 +40,7 @@ def add_features(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="A,B",
         help="pair of columns that may interact; repeat for more pairs (default: pairs found by screening). "
-        "Implies "
-        "--features interactions",
+        "Implies --features interactions",
     )
     group.add_argument(
         "--bins", type=_bins, metavar="N", help=f"largest number of bins of a curve (default: {BINS})"

@@ -112,8 +112,7 @@ def add(commands: Any) -> None:
         choices=("auto", "gram", "matrix-free"),
         default="auto",
         help="gram forms a columns × columns matrix, which 'mbauc update' needs; matrix-free never forms it, "
-        "for very "
-        "many columns (default: %(default)s, the faster one)",
+        "for very many columns (default: %(default)s, the faster one)",
     )
     fit.add_argument(
         "--memory",
@@ -145,8 +144,7 @@ def add(commands: Any) -> None:
         "--cluster",
         metavar="NAME",
         help="column of clusters, such as patients: rows of one cluster are never split between training and "
-        "test, "
-        "the confidence interval accounts for clusters, and the column is not a feature",
+        "test, the confidence interval accounts for clusters, and the column is not a feature",
     )
     fit.add_argument(
         "--keep-tested",
@@ -173,8 +171,7 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         "--loss",
         choices=(*LOSSES, defaults.LOG_LOSS, "auto"),
         help="loss of a pair: squared (one pass, can be updated); squared_hinge, hinge or logistic (robust to "
-        "pairs "
-        "ranked right by a wide margin: often better, some dozen passes); exponential; log_loss (of rows "
+        "pairs ranked right by a wide margin: often better, some dozen passes); exponential; log_loss (of rows "
         "instead "
         "of pairs, as in logistic regression; curves only); auto: selected on held-out rows (default: auto for "
         "curves; for linear models squared, or squared_hinge with --max-fpr or --min-tpr)",

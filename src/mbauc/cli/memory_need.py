@@ -7,7 +7,7 @@ from typing import Any
 
 from mbauc.cli.data_files import is_libsvm
 from mbauc.cli.output import Usage
-from mbauc.defaults import SEARCH_ROWS
+from mbauc.defaults import BLOCK_ROWS, SEARCH_ROWS
 
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
 #: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
@@ -38,8 +38,6 @@ _MOST_VALUES = 1 << 23
 _SEARCHED, _SEARCHED_VALUE = 6_000, 200
 #: Rows of that sample, at least.
 _FEW_SEARCHED = 5_000
-#: Rows of a block with enough memory.
-LONG_BLOCKS = 65_536
 #: Rows of a block below ``_SHORT`` bytes of memory; wide tables have fewer.
 SHORT_BLOCKS = 16_384
 #: Rows of a block of a wide table, at least.
@@ -62,7 +60,7 @@ class Room:
         self._require(self._base, f"to read {kind}")
         if kind == "tables":
             self._columns = _columns(paths, options)
-            values = min(self._columns * LONG_BLOCKS, _MOST_VALUES)
+            values = min(self._columns * BLOCK_ROWS, _MOST_VALUES)
             self._base += _VALUE * max(values - _FEW_VALUES, 0)
             self._require(self._base, f"to read tables of {self._columns:,} columns")
 
@@ -70,7 +68,7 @@ class Room:
     def block_rows(self) -> int:
         """Rows of a block: fewer where memory is short."""
         if self._limit is None or self._limit >= _SHORT:
-            return LONG_BLOCKS
+            return BLOCK_ROWS
         return max(SHORT_BLOCKS * _NARROW // max(self._columns, _NARROW), _FEWEST)
 
     def require_for(self, source: Any, *, gram: bool, test_rows: int, swept_rows: int = 0) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mbauc import defaults
 from mbauc.cli import COMMANDS
-from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, name_list, rate
+from mbauc.cli.argument_types import column_kinds, delimiter, hash_dim, name_list, rate
 
 #: Options for tables alone; None where they are not given, and then Python's own defaults hold.
 TABLE_OPTIONS = (
@@ -139,7 +139,7 @@ def add_id(parser: Any, where: str) -> None:
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
     """Which columns mean what, for files seen for the first time; what is not given is None."""
-    group = parser.add_argument_group("columns")
+    group, kinds = parser.add_argument_group("columns"), defaults.COLUMN_KINDS
     group.add_argument("--label", metavar="NAME", help="column of the labels (not for LIBSVM)")
     group.add_argument(
         "--positive",
@@ -156,7 +156,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--types",
         metavar="A=KIND,…",
         type=column_kinds,
-        help=f"types of columns, where the detected one is wrong: {', '.join(KINDS[:-1])} or {KINDS[-1]}",
+        help=f"types of columns, where the detected one is wrong: {', '.join(kinds[:-1])} or {kinds[-1]}",
     )
     group.add_argument(
         "--delimiter",

@@ -47,8 +47,7 @@ def add(commands: Any) -> None:
         default=0,
         metavar="K",
         help="add the K columns, or pairs of columns, that raise each score most, as in 'mbauc explain' "
-        "(default: "
-        "none; 3 takes about four times as long as scores alone)",
+        "(default: none; 3 takes about four times as long as scores alone)",
     )
     add_share(parser, "probabilities")
     parser.set_defaults(run=run)

@@ -9,6 +9,7 @@ import dask.array as da
 from mbauc.checks import check_share
 from mbauc.dask.blocks import open_collections
 from mbauc.metrics import AucInterval
+from mbauc.metrics.intervals.delong import check_scale
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.rows.parts.label_counts import count_labels
@@ -59,6 +60,7 @@ def roc_auc_interval(
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
     check_share("confidence", confidence)
+    check_scale(scale)
     return _rank(y_true, y_score, sample_weight).interval(confidence, scale)
 
 

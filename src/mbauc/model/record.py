@@ -7,6 +7,10 @@ import time
 from importlib.metadata import version
 from typing import Any
 
+from mbauc.losses import Region
+from mbauc.metrics.region_area import standardized_area
+from mbauc.model.testing import Tested
+
 
 def describe_fit(ranker: Any) -> dict[str, Any]:
     """By which version, when, how, and on how many rows a fitted ranker came to be."""
@@ -52,3 +56,37 @@ def compare_losses(ranker: Any) -> dict[str, float]:
     for loss, score in zip(results.get("param_loss", ()), results.get("mean_test_score", ()), strict=False):
         best[str(loss)] = max(best.get(str(loss), 0.0), round(float(score), 5))
     return best if len(best) > 1 else {}
+
+
+def describe_test(
+    tested: Tested, asked: Region, *, equal_groups: bool, rows: str, seen: bool
+) -> dict[str, Any]:
+    """How a test went, on which rows, and whether rows of the training were ``seen`` among them."""
+    interval, positives = tested.interval(), int(tested.y.sum())
+    return {
+        "auc": interval.auc,
+        "low": interval.low,
+        "high": interval.high,
+        "confidence": interval.confidence,
+        "positives": positives,
+        "negatives": int(tested.y.size) - positives,
+        "rows": rows,
+        "trained_on": seen,
+        **_where_it_counts(tested, asked, equal_groups=equal_groups),
+    }
+
+
+def _where_it_counts(tested: Tested, asked: Region, *, equal_groups: bool) -> dict[str, Any]:
+    """How a test went within groups, and in the part of the ROC curve that counts."""
+    result: dict[str, Any] = {}
+    grouped = tested.grouped()
+    if grouped is not None:
+        found = grouped.equally() if equal_groups else grouped
+        result |= {"within_groups": found.auc, "groups": int(found.aucs.size)}
+        if found.aucs.size > 1:
+            interval = found.interval()
+            result |= {"within_groups_low": interval.low, "within_groups_high": interval.high}
+    pairs = None if asked.is_whole else tested.pairs(equal_groups=equal_groups)
+    if pairs is not None:
+        result["region"] = standardized_area(pairs, tested.s, asked)
+    return result

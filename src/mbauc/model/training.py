@@ -19,9 +19,7 @@ from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
 from mbauc.estimators.validation import check_class_weights
-from mbauc.losses import Region
 from mbauc.metrics.calibration import fit_calibration
-from mbauc.metrics.region_area import standardized_area
 from mbauc.model.additive_training import check_additive, check_codes, fit_additive
 from mbauc.model.baseline import Baseline, measure_baseline
 from mbauc.model.hashed_names import find_hashed_names
@@ -30,7 +28,7 @@ from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
 from mbauc.model.odd_columns import find_odd_columns
-from mbauc.model.record import compare_losses, describe_fit, list_penalties
+from mbauc.model.record import compare_losses, describe_fit, describe_test, list_penalties
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
@@ -232,20 +230,10 @@ def train(
     if tested.describe_too_few():
         record["notes"].append(f"not tested: {tested.describe_too_few()}")
         return model, None
-    interval = tested.interval()
     if tested.describe_few_rows():
         record["notes"].append(tested.describe_few_rows())
-    record["tested"] = {
-        "auc": interval.auc,
-        "low": interval.low,
-        "high": interval.high,
-        "confidence": interval.confidence,
-        "positives": positives,
-        "negatives": negatives,
-        "rows": where,
-        "trained_on": bool(seen),
-        **_where_it_counts(tested, asked, equal_groups=bool(model.settings.get("equal_groups"))),
-    }
+    equal_groups = bool(model.settings.get("equal_groups"))
+    record["tested"] = describe_test(tested, asked, equal_groups=equal_groups, rows=where, seen=bool(seen))
     if training.calibrate and not seen and min(positives, negatives) >= _TO_CALIBRATE:
         current = model.current_calibration
         calibration = fit_calibration(tested.y, tested.s, sample_weight=tested.weight, current=current)
@@ -340,22 +328,6 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
     kept = (None, []) if len(splits) > 1 else (ranker, path)
     note = f"not tested: too few {what} to hold any out; test on other files (mbauc evaluate)"
     return _Trial(Tested.join(tested), note, *kept, baseline)
-
-
-def _where_it_counts(tested: Tested, asked: Region, *, equal_groups: bool) -> dict[str, Any]:
-    """How a test went within groups, and in the part of the ROC curve that counts."""
-    result: dict[str, Any] = {}
-    grouped = tested.grouped()
-    if grouped is not None:
-        found = grouped.equally() if equal_groups else grouped
-        result |= {"within_groups": found.auc, "groups": int(found.aucs.size)}
-        if found.aucs.size > 1:
-            interval = found.interval()
-            result |= {"within_groups_low": interval.low, "within_groups_high": interval.high}
-    pairs = None if asked.is_whole else tested.pairs(equal_groups=equal_groups)
-    if pairs is not None:
-        result["region"] = standardized_area(pairs, tested.s, asked)
-    return result
 
 
 def _known(kind: type, settings: dict[str, Any]) -> dict[str, Any]:

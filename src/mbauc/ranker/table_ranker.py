@@ -34,7 +34,8 @@ from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
 from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
-from mbauc.readers.table.columns.plan import ColumnPlan, check_types
+from mbauc.readers.table.columns.arguments import check_types
+from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.report.terms_section import model_terms
@@ -221,7 +222,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         memory, checkpoint
             As for :meth:`AdditiveAUCClassifier.fit_source`.
         """
-        self._check_settings(label=label, weight=weight, time=time, cluster=cluster)
+        self._check_settings(label=label, weight=weight, time=time, cluster=cluster, group=group)
         table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
         if cluster is not None and cluster == group:
             raise ValueError("rows of a group are on the same side of the test already; leave out cluster.")

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pyspark.sql import Column
 
+from mbauc.checks import check_share
 from mbauc.metrics import AucInterval
+from mbauc.metrics.intervals.delong import check_scale
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.rows.parts.label_counts import count_labels
@@ -54,6 +56,8 @@ def roc_auc_interval(
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
+    check_share("confidence", confidence)
+    check_scale(scale)
     return _rank(frame, score, label, weight).interval(confidence, scale)
 
 

@@ -66,6 +66,15 @@ class _OnSpark:
         self
         """
         if not is_frame(X):
+            named = {"weight": weight, "group": group, "id": id, "classes": classes}
+            named |= {"features": None if features == "features" else features}
+            named |= {"label": None if label == "label" else label}
+            for name, value in named.items():
+                if value is not None:
+                    raise ValueError(
+                        f"{name} is for DataFrames, and X is in memory; leave out {name}. Rows in memory have "
+                        "y, sample_weight and groups."
+                    )
             more = {} if groups is None else {"groups": groups}
             super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
             self._keep_names(None)

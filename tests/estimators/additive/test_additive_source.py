@@ -1,5 +1,6 @@
 """Curves from sources of blocks: those of the rows in memory, and the same bits after a kill."""
 
+import io
 import os
 import random
 import signal
@@ -146,6 +147,9 @@ def test_bars_say_what_is_read(rows, monkeypatch):
 
     tqdm = pytest.importorskip("tqdm", reason="needs tqdm")
     monkeypatch.setattr(tqdm, "tqdm", Bar)
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr("mbauc.metrics.running_auc._PAUSE", 0.0)
     source = Blocks(*rows[:2])
     source.n_rows = rows[1].size

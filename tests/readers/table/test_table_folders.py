@@ -138,7 +138,7 @@ def test_frames_are_sources_and_lists_of_them_are_not():
     for rows in (frame, pa.table(frame), dict(frame)):
         [block] = TableSource(rows, label="y", scale=None)
         assert block.X.tolist() == [[1.5], [2.5]]
-    for rows in ([frame], frame.to_numpy()):
+    for rows in ([frame], frame.to_numpy(), None, 7):
         with pytest.raises(TypeError, match=r"paths must name files, got .*table in memory by itself"):
             TableSource(rows, label="y")
     with pytest.raises(FileNotFoundError, match=r"there is no file nowhere\.csv"):

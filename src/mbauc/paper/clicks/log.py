@@ -14,7 +14,7 @@ from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.paper.clicks import world
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.rows.source import RawBlock
-from mbauc.runtime.ahead import compute_ahead, cut_ranges
+from mbauc.runtime.ahead import cut_ranges, map_ahead
 from mbauc.runtime.threads import thread_count
 
 #: Columns, at most: a row is sorted in a map of one bit for each.
@@ -175,7 +175,7 @@ class ClickLog:
         return RawBlock(self._matrix(np.ones(columns.size), columns, ends), y)
 
     def _blocks(self, n_rows: int) -> Iterator[RawBlock]:
-        return compute_ahead(self._block, cut_ranges(self.n_rows, n_rows), self._n_threads)
+        return map_ahead(self._block, cut_ranges(self.n_rows, n_rows), self._n_threads)
 
     def _block(self, piece: range) -> RawBlock:
         from mbauc.paper.clicks import slot_kernels

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.rows.source import RawBlock
-from mbauc.runtime.ahead import compute_ahead, cut_ranges
+from mbauc.runtime.ahead import cut_ranges, map_ahead
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
 
@@ -45,7 +45,7 @@ def write_libsvm(
         return out[: text(X.indptr, X.indices, y, digits, out)], len(piece)
 
     with atomic_write(path) as stream, progress(n_rows, "writing", show=verbose) as advance:
-        for part, n in compute_ahead(lines, cut_ranges(n_rows, _TEXT_ROWS), n_threads):
+        for part, n in map_ahead(lines, cut_ranges(n_rows, _TEXT_ROWS), n_threads):
             stream.write(part.data)
             advance(n)
     return n_rows
@@ -66,7 +66,7 @@ def write_parquet(
         # least and largest values of random codes help nobody, and take most of the time
         parquet.ParquetWriter(stream, schema, write_statistics=False) as writer,
     ):
-        for rows in compute_ahead(group, cut_ranges(n_rows, _GROUP_ROWS), n_threads):
+        for rows in map_ahead(group, cut_ranges(n_rows, _GROUP_ROWS), n_threads):
             writer.write_table(rows, row_group_size=_GROUP_ROWS)
             advance(rows.num_rows)
     return n_rows

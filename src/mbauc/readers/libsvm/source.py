@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
+from mbauc.defaults import BLOCK_ROWS
 from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import build_matrix
@@ -115,7 +116,7 @@ class LibsvmSource:
         zero_based: bool | Literal["auto"] = "auto",
         classes: Sequence[Any] | None = None,
         positive: Any = None,
-        block_rows: int = 65_536,
+        block_rows: int = BLOCK_ROWS,
         on_error: Literal["stop", "skip"] = "stop",
         extra: Literal["error", "ignore"] = "error",
         group: Literal["qid"] | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
+from mbauc.defaults import BLOCK_ROWS
 from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import build_matrix
@@ -45,7 +46,7 @@ class UnlabelledLibsvm:
         zero_based: bool,
         classes: Sequence[Any],
         *,
-        block_rows: int = 65_536,
+        block_rows: int = BLOCK_ROWS,
         on_error: str = "stop",
         n_jobs: int | None = None,
     ) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.arguments import name_asked, no_such_column
 from mbauc.readers.table.columns.features import Features
-from mbauc.readers.table.columns.plan import name_asked, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, as_distinct_numbers, flatten, unify_types
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.faults import Report

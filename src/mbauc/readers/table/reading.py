@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.arguments import name_asked, no_such_column
 from mbauc.readers.table.columns.features import Features, read_features
 from mbauc.readers.table.columns.number_texts import parse_number
-from mbauc.readers.table.columns.plan import Column, name_asked, no_such_column
+from mbauc.readers.table.columns.plan import Column
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, read_numbers
 from mbauc.readers.table.faults import Report, RowFault, report_faults
 from mbauc.readers.table.files import ParquetTable, Piece, Table, cut_blocks, place_number

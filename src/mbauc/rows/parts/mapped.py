@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.defaults import BLOCK_ROWS
 from mbauc.rows.block import Block, check_columns
 from mbauc.rows.groups import mark_keys
 from mbauc.rows.matrix import as_matrix
@@ -166,17 +167,17 @@ def score_mapped(
 
 
 class BlockSource:
-    """Rows in memory as a source of blocks, cut at whole thousands."""
+    """Rows in memory as a source of blocks."""
 
-    def __init__(self, block: Block, block_rows: int = 65_536) -> None:
-        self.block, self.block_rows = block, block_rows
+    def __init__(self, block: Block) -> None:
+        self.block = block
         self.n_features, self.classes, self.n_rows = block.n_features, (0, 1), block.n_rows
         self.has_groups = block.groups is not None
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         block = self.block
-        for start in range(0, block.n_rows, self.block_rows):
-            rows = slice(start, start + self.block_rows)
+        for start in range(0, block.n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
             weight = None if block.weight is None else block.weight[rows]
             groups = None if block.groups is None else mark_keys(block.groups[rows])
             yield pack_block(block.X[rows], block.positive[rows].astype(np.int8), weight, groups)

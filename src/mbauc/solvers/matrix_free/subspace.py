@@ -20,7 +20,7 @@ ROOM = 16
 
 
 class RidgeSubspace:
-    """The problem (Σ + l2 F) w = t in the span of some directions, for all l2 at once.
+    """The problem (Σ + l2 F) w = μ in the span of some directions, for all l2 at once.
 
     A direction costs one product with Σ, whatever l2 is going to be: within the span every l2 is a system of a
     dozen equations. The direction to add next is the residual for the l2 of interest under a preconditioner:
@@ -37,8 +37,6 @@ class RidgeSubspace:
         Products with Σ.
     factors : ndarray of shape (d,)
         Penalty factors, the diagonal of F.
-    target : ndarray of shape (d,), optional
-        The right-hand side t; μ if absent.
     room : int, default=16
         Directions to hold, two vectors of d numbers each.
 
@@ -48,14 +46,12 @@ class RidgeSubspace:
         Directions held now, and at most.
     """
 
-    def __init__(
-        self, products: SymmetricOperator, factors: Array, target: Array | None = None, room: int = ROOM
-    ) -> None:
+    def __init__(self, products: SymmetricOperator, factors: Array, room: int = ROOM) -> None:
         diagonal = products.diagonal
         self._products = products
         self._unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
         self._ridge = factors * self._unit**2
-        self._target = self._unit * (products.mu if target is None else target)
+        self._mu = self._unit * products.mu
         #: Σ among the first columns in units of the diagonal, which is never smaller than it is for all rows
         self._block = products.leading_block()
         unit = self._unit[: len(self._block)]
@@ -79,15 +75,15 @@ class RidgeSubspace:
     # -- within the span -------------------------------------------------------------------------------
 
     def gains(self, l2: float, last: int = 1) -> list[float]:
-        """T'w at the solution in the whole span, and in the spans that lack the 1, 2, … latest directions.
+        """Gain μ'w of the solution in the whole span, and in the spans that lack the 1, 2, … latest directions.
 
-        1 - t'w is the regularised risk of w, so differences say how much each direction has lowered it.
+        1 - μ'w is the regularised risk of w, so differences say how much each direction has lowered it.
         """
         sizes = range(self.size, max(self.size - last, 0), -1)
         return [float(self._projected[:size] @ self._coordinates(l2, size)) for size in sizes]
 
     def evaluate(self, l2: Array) -> Solved:
-        """Gain t'w, penalised size and pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
+        """Gain μ'w, penalised size and pairwise risk 1 - 2μ'w + w'Σw of the solutions for each l2."""
         size = self.size
         gram, penalty, projected = self._gram[:size, :size], self._penalty[:size, :size], self._projected[:size]
         matrices = gram + l2[:, None, None] * penalty
@@ -103,7 +99,7 @@ class RidgeSubspace:
         return np.asarray(self._unit * (self._coordinates(l2, self.size) @ self._basis[: self.size]))
 
     def differences(self, l2: float) -> tuple[float, float]:
-        """Mean w'μ and mean square w'Σw of the score differences of the solution, if t is μ."""
+        """Mean w'μ and mean square w'Σw of the score differences of the solution."""
         a = self._coordinates(l2, self.size)
         return float(self._projected[: self.size] @ a), float(a @ self._gram[: self.size, : self.size] @ a)
 
@@ -144,7 +140,7 @@ class RidgeSubspace:
         return self._add(self._precondition(self._residual(l2), l2))
 
     def bound(self, l2: float) -> float:
-        """What 1 - t'w is above its smallest value at most: r'(l2 F)⁻¹r, r the residual."""
+        """What 1 - μ'w is above its smallest value at most: r'(l2 F)⁻¹r, r the residual."""
         ridge = l2 * self._ridge
         known = self._unit > 0
         if not (ridge[known] > 0).all():
@@ -153,10 +149,10 @@ class RidgeSubspace:
 
     def _residual(self, l2: float) -> Array:
         if not self.size:
-            return self._target
+            return self._mu
         if self._found is None or self._found[:2] != (l2, self.size):
             a = self._coordinates(l2, self.size)
-            residual = self._target - a @ self._images[: self.size]
+            residual = self._mu - a @ self._images[: self.size]
             residual -= l2 * self._ridge * (a @ self._basis[: self.size])
             self._found = l2, self.size, residual
         return self._found[2]
@@ -203,7 +199,7 @@ class RidgeSubspace:
         for k in range(first, size):
             self._gram[k, : k + 1] = self._gram[: k + 1, k] = basis[: k + 1] @ images[k]
             self._penalty[k, : k + 1] = self._penalty[: k + 1, k] = basis[: k + 1] @ (self._ridge * basis[k])
-            self._projected[k] = basis[k] @ self._target
+            self._projected[k] = basis[k] @ self._mu
 
     def collapse(self, l2: float) -> None:
         """Keep the solution for ``l2`` and the latest step towards it, and forget the other directions."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
-from mbauc.checks import abbreviate, list_some
 from mbauc.errors import Advice
+from mbauc.readers.table.columns.arguments import (
+    FEATURES,
+    ORDERS,
+    check_types,
+    collect_kinds,
+    name_asked,
+    no_such_column,
+)
 from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.label_evidence import Array, read_two_labels
 from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 from mbauc.readers.table.columns.times import form_of_type, parts_of, possible_forms
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
-
-#: What a column may be said to be.
-KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
-_FEATURES = ("numeric", "category", "text", "time")
-#: Times whose texts have the day before the month, or after it.
-_ORDERS = ("day-first", "month-first")
-
 
 Judge = Callable[[str, Any, Array | None], Guess]
 
@@ -57,7 +56,7 @@ class Column:
     @property
     def is_feature(self) -> bool:
         """Whether it becomes columns of the matrix."""
-        return self.kind in _FEATURES
+        return self.kind in FEATURES
 
     @property
     def text_names(self) -> list[str]:
@@ -139,7 +138,7 @@ def override_advice(column: Column) -> Advice:
     if column.kind == "category" and column.spelling in ("text", "truth"):
         return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
-    if column.kind == "ignore" and column.form.startswith(_ORDERS):  # dates whose order is unclear
+    if column.kind == "ignore" and column.form.startswith(ORDERS):  # dates whose order is unclear
         other = column.form.split()[0]
     return Advice("{types}", types={column.name: other})
 
@@ -199,7 +198,7 @@ def plan_columns(
     left_out = left_out or {}
     check_types(types)
     named = {"label": label, "weight": weight, "group": group, "cluster": cluster}
-    said = _collect_kinds(named, types or {}, ignore, id)
+    said = collect_kinds(named, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
             raise ValueError(no_such_column(name_asked(name, how), name, names, where))
@@ -209,7 +208,7 @@ def plan_columns(
         kind, _ = said.get(name, (None, None))
         if kind is None and name in left_out:
             columns.append(Column(name, "ignore", left_out[name]))
-        elif kind is None or kind in (*_FEATURES, *_ORDERS):
+        elif kind is None or kind in (*FEATURES, *ORDERS):
             found = _guess_column(judge, name, table[name], y, where)
             columns.append(
                 _column_as_guessed(name, found)
@@ -262,74 +261,13 @@ def _guess_column(judge: Judge, name: str, values: Any, y: Array | None, where: 
         ) from None
 
 
-def name_asked(name: str, argument: str | None) -> str:
-    """A column with the argument that asks for it, if there is one, for errors."""
-    return repr(name) if argument is None else Advice.of_argument(argument) + f" {name!r}"
-
-
-def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> str:
-    """What to say about a column that is not there."""
-    names = list(names)
-    shown = list_some(map(repr, names))
-    low = name.lower()
-    close = get_close_matches(name, names, n=1, cutoff=0.6)
-    close += [one for one in names if one.lower() == low or (len(low) > 2 and low in one.lower())]
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    if len(names) == 1:
-        hint = " Is " + Advice.of_argument("delimiter") + " right?" if set(",;\t|") & set(names[0]) else hint
-        return f"{where}: there is no column for " + what + f"; its only column is {shown}." + hint
-    return f"{where}: there is no column for " + what + f"; its {len(names)} columns are {shown}.{hint}"
-
-
-def check_types(types: Any) -> None:
-    """Raise unless types say what columns are by their names."""
-    if types is not None and not isinstance(types, Mapping):
-        raise ValueError(f"types must be a dict such as {{'zip': 'category'}}, got {abbreviate(types)}.")
-
-
-def check_names(argument: str, given: Any) -> None:
-    """Raise unless an argument lists columns."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        one = f"; write [{given!r}]" if isinstance(given, str) else ""
-        raise ValueError(f"{argument} must be a list of names, got {abbreviate(given)}{one}.")
-
-
-def _collect_kinds(
-    named: Mapping[str, str | None], types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
-) -> dict[str, tuple[str, str]]:
-    """What the user says a column is, and in which argument."""
-    said: dict[str, tuple[str, str]] = {}
-
-    def note(name: Any, kind: str, how: str) -> None:
-        if not isinstance(name, str):
-            raise ValueError(f"{how} must name columns by text, got {name!r}.")
-        if name in said and said[name][0] != kind:
-            both = Advice.of_argument(said[name][1]) + " and " + Advice.of_argument(how)
-            raise ValueError(f"column {name!r} is both " + both + "; choose one of the two.")
-        said[name] = (kind, how)
-
-    for what, column in named.items():
-        if column is not None:
-            # clusters are no features, as groups are none
-            note(column, "group" if what == "cluster" else what, what)
-    for argument, given in (("ignore", ignore), ("id", id)):
-        check_names(argument, given)
-        for name in given:
-            note(name, argument, argument)
-    for name, kind in types.items():
-        if kind not in KINDS:
-            raise ValueError(f"types[{name!r}] must be one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
-        note(name, kind, "types")
-    return said
-
-
 def _column_as_guessed(name: str, found: Guess) -> Column:
     return Column(name, found.kind, found.why, found.spelling, found.form, doubt=found.doubt)
 
 
 def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
     """A feature that the user says something about; how its values are spelled is still looked up."""
-    if kind in _ORDERS:
+    if kind in ORDERS:
         return Column(name, "time", "set by user", found.spelling, _form_in_order(name, kind, column, where))
     form = found.form if found.kind == kind or (kind == "numeric" and found.kind == "category") else ""
     if kind == "time" and not form:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.plan import ColumnPlan, Judge, check_names, check_types, plan_columns
+from mbauc.readers.table.columns.arguments import check_names, check_types
+from mbauc.readers.table.columns.plan import ColumnPlan, Judge, plan_columns
 from mbauc.readers.table.faults import SkippedRows
 from mbauc.readers.table.files import Table
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import as_arrow_table, column_names
+from mbauc.readers.table.columns.arguments import no_such_column
 from mbauc.readers.table.columns.features import Features, read_features
 from mbauc.readers.table.columns.guess import is_index_name
-from mbauc.readers.table.columns.plan import Column, no_such_column
+from mbauc.readers.table.columns.plan import Column
 from mbauc.readers.table.faults import report_faults
 
 

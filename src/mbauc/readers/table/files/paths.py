@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -167,7 +167,7 @@ def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
     FileNotFoundError
         If there is no such file.
     """
-    if hasattr(paths, "columns") or hasattr(paths, "column_names") or isinstance(paths, Mapping):
+    if not isinstance(paths, str | bytes | os.PathLike | Iterable):
         raise TypeError(_no_paths(paths))
     given = [paths] if isinstance(paths, str | bytes | os.PathLike) else list(paths)
     if not given:
