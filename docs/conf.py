@@ -25,6 +25,8 @@ extensions = [
     "mathml",
     "command_reference",
     "code_blocks",
+    "table_cells",
+    "pictures",
     "public_names",
     "start_picture",
     "offline",
@@ -38,6 +40,7 @@ smartquotes = False  # "--" in prose is that of an option
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 4
+copybutton_selector = ":not(.sphx-glr-script-out) > div.highlight > pre"  # not what a guide prints
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -60,15 +63,20 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "image_srcset": ["2x"],
     "write_computation_times": False,  # its page fetches scripts
     "within_subsection_order": "FileNameSortKey",
     # "-D plot_gallery=0" is no bool to Sphinx, which warns of that
     "plot_gallery": os.environ.get("DOCS_GALLERY", "1") != "0",
     "reset_modules": ("matplotlib",),
+    # guides that use a name, on the name's page
+    "doc_module": ("mbauc",),
+    "backreferences_dir": "gallery/backreferences",
 }
 
 html_theme = "pydata_sphinx_theme"
-html_title = "mbauc"
+html_title = f"mbauc {version}"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["mbauc.css"]
 html_math_renderer = "mathml"
@@ -77,6 +85,7 @@ html_show_sourcelink = False
 html_sidebars = {"theory": []}  # it has no pages below it
 html_context = {"default_mode": "auto"}
 html_theme_options = {
+    "logo": {"text": f"mbauc <small>{version}</small>"},
     "show_prev_next": True,
     "header_links_before_dropdown": 6,
     "navbar_align": "left",

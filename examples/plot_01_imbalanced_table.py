@@ -78,6 +78,7 @@ plt.show()
 # The score is a sum of curves, one for each column, and, where they help, heat maps for pairs of columns.
 fig, ax = plt.subplots(figsize=(7, 3.6))
 CurveDisplay.from_estimator(ranker, "amount", ax=ax)
+ax.set_title("what the amount adds to the log-odds of fraud")
 plt.show()
 
 # %%

@@ -70,6 +70,7 @@ print(textwrap.fill(ranker.choice_, 84))
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4))
 for ax, column in zip(axes, ["age", "income", "late_before"], strict=True):
     CurveDisplay.from_estimator(ranker, column, ax=ax)
+fig.suptitle("what three columns add to the log-odds of a default")
 plt.show()
 
 # %%
@@ -83,6 +84,7 @@ plt.show()
 # A heat map shows what two columns add together *beyond* their curves.
 fig, ax = plt.subplots(figsize=(8, 3))
 InteractionDisplay.from_estimator(ranker, ("loan_share", "rate"), ax=ax)
+ax.set_title("what share and rate add together")
 plt.show()
 
 # %%

@@ -89,7 +89,7 @@ plt.show()
 fig, ax = plt.subplots(figsize=(7, 4))
 for (name, s), style in zip(scores.items(), ["-", "--"], strict=True):
     GainsDisplay.from_predictions(y_test, s, name=name, linestyle=style, plot_chance_level=False, ax=ax)
-ax.set(xlim=(0, 0.06), ylim=(0, 0.6), ylabel="share of the attacks found")
+ax.set(xlim=(0, 0.06), ylim=(0, 0.6), ylabel="share of the attacks found", title="attacks from the top")
 plt.show()
 
 order = {name: np.argsort(-s) for name, s in scores.items()}

@@ -70,6 +70,7 @@ for (name, thresholds), colour in zip(found.items(), ["C1", "C0"], strict=True):
     ax.hist(true_rates(thresholds), bins, alpha=0.6, color=colour, label=name)
 ax.axvline(LIMIT, color="black", linestyle="--", label="limit")
 ax.set(xlabel="true false-alarm rate of the threshold", ylabel="repetitions", xlim=(0, 0.02))
+ax.set_title("two ways to set a threshold")
 ax.set_xticks(np.arange(0, 0.021, 0.005))
 ax.xaxis.set_major_formatter(PercentFormatter(1, 1))
 ax.legend()

@@ -94,13 +94,13 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", 
 for (name, coef), marker in zip(weights.items(), "osx+", strict=True):
     left.plot(coef[0], marker, fillstyle="none", markersize={"o": 10, "s": 6}.get(marker, 5), label=name)
 left.axhline(0, color="0.7", linewidth=0.8)
-left.set(xlabel="column", ylabel="weight")
+left.set(xlabel="column", ylabel="weight", title="weights of four fits")
 left.legend(fontsize=8)
 exact = weights.pop("in memory")
 weights["averaged weights"] = averaged
 gaps = {name: np.abs(coef - exact).max() / np.abs(exact).max() for name, coef in weights.items()}
 right.plot(list(gaps.values()), list(gaps), "o", markersize=9)
-right.set(xscale="log", xlim=(1e-17, 1), xlabel="relative difference to in memory")
+right.set(xscale="log", xlim=(1e-17, 1), xlabel="relative difference to in memory", title="how far apart")
 right.margins(y=0.2)
 right.grid(color="0.9")
 right.invert_yaxis()
@@ -124,7 +124,7 @@ for (d, colour), style in zip({30: "tab:blue", 1_000: "tab:orange"}.items(), ("o
     ax.plot(rows, [sent, sent], style, color=colour, linewidth=2, label=f"moments of {d:,} columns")
     ax.plot(rows, 8 * d * rows, style[1:], color=colour, linewidth=1, alpha=0.7, label=f"rows of {d:,} columns")
     print(f"{d:,} columns: moments have {sent / 1e6:.3g} MB, as much as {sent / (8 * d):,.0f} rows")
-ax.set(xscale="log", yscale="log", xlabel="rows of a partition", ylabel="bytes")
+ax.set(xscale="log", yscale="log", xlabel="rows of a partition", ylabel="bytes", title="what a partition sends")
 ax.grid(color="0.9")
 ax.legend(fontsize=8)
 plt.show()

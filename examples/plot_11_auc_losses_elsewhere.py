@@ -144,6 +144,7 @@ ax.errorbar(middle, range(4), xerr=ends, fmt="o", capsize=4, markersize=7, label
 ax.plot(over_all, range(4), "x", markersize=9, markeredgewidth=2, label="over all rows")
 ax.set_yticks(range(4), list(ranked))
 ax.set(xlabel="AUC of test rows", ylim=(3.5, -0.5))
+fig.suptitle("pairs within users, and over all rows")
 ax.grid(color="0.9")
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
 plt.show()

@@ -4,8 +4,10 @@ import ast
 import importlib
 import re
 import runpy
+import shlex
 import sys
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 from benchmarks.__main__ import PLACES, table
@@ -14,6 +16,7 @@ from guards.public_api import MODULES
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 CODE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])-{1,2}[a-z][\w-]*")
 #: Names that need PyTorch.
 OTHER_NAMES = {
@@ -129,6 +132,29 @@ def test_commands_and_options_are_in_the_reference(extensions, reference):
     assert "mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc" in reference
 
 
+def test_code_of_pages_that_is_no_doctest_is_run_by_another_test(root):
+    run_elsewhere = {"console": "commands.md", "python": "clusters.md"}
+    found = [
+        (page.name, language)
+        for page in find_pages(root)
+        for language, body in BLOCK.findall(page.read_text(encoding="utf-8"))
+        if language in run_elsewhere and ">>> " not in body
+    ]
+    assert set(found) == {(page, language) for language, page in run_elsewhere.items()}
+
+
+def test_commands_of_pages_and_guides_have_options_that_exist(root):
+    from mbauc.cli.main import whole_parser
+
+    blocks = [block for page in find_pages(root) for block in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    texts = [body for language, body in blocks if language in ("sh", "bash")]
+    texts += [guide.read_text(encoding="utf-8") for guide in (root / "examples").glob("*.py")]
+    lines = re.findall(r"^(?:#    )?mbauc (.*?)(?: > .*)?$", "\n".join(texts), re.MULTILINE)
+    assert len(lines) > 30
+    for line in lines:
+        whole_parser().parse_args(shlex.split(line, comments=True))
+
+
 def test_text_of_the_command_line_has_no_markup_of_its_own(extensions):
     command = extensions["command_reference"]
     assert command.inline("use 'mbauc fit' or --cross a*b_c") == r"use `mbauc fit` or `--cross` a\*b\_c"
@@ -156,6 +182,57 @@ def test_code_blocks_have_no_empty_lines_at_their_ends(extensions):
     extensions["code_blocks"].strip_end(None, page)
     assert page.astext() == ">>> 1\n1"
     assert page[0].rawsource == ">>> 1\n1"
+
+
+def test_numbers_in_tables_stay_on_one_line_with_their_errors(extensions):
+    from docutils import nodes
+    from docutils.utils import new_document
+
+    page, text = new_document("page"), "● 88.50 ± 0.39 (88.64 ± 0.27)"
+    page += [nodes.entry("", nodes.paragraph("", text)), nodes.paragraph("", text)]
+    extensions["table_cells"].hold_together(None, page)
+    assert page[0].astext() == "●\xa088.50\xa0±\xa00.39 (88.64\xa0±\xa00.27)"
+    assert page[1].astext() == text
+
+
+def test_pictures_of_guides_have_a_box_to_scroll_in(extensions):
+    picture, own = '<img src="a.png" alt="a" class = "sphx-glr-single-img"/>', '<img src="b.png" alt="b"/>'
+    context = {"body": f"<p>{own}</p>{picture}"}
+    extensions["pictures"].put_into_boxes(None, "gallery/a", "page.html", context, None)
+    assert context["body"] == f'<p>{own}</p><div class="picture" tabindex="0">{picture}</div>'
+
+
+def test_figures_of_guides_have_titles_which_become_their_descriptions(root):
+    untitled = []
+    for guide in (root / "examples").glob("*.py"):
+        for block in guide.read_text(encoding="utf-8").split("plt.show()")[:-1]:
+            drawn = block[block.rindex("plt.subplots(") :]
+            if not re.search(r"title[=(]|ContributionDisplay|ImportanceDisplay", drawn):
+                untitled.append((guide.name, drawn))
+    assert untitled == []
+
+
+def test_links_beside_code_lead_to_the_page_of_a_name(extensions):
+    from mbauc import MBAClassifier
+
+    def page(name):
+        return SimpleNamespace(docname=f"reference/generated/{name}", node_id=name)
+
+    name = "mbauc.MBAClassifier.partial_fit"
+    objects = {each: page(each) for each in ("mbauc.spark.MBAClassifier", "mbauc.MBAClassifier", name)}
+    app = SimpleNamespace(
+        env=SimpleNamespace(get_domain=lambda name: SimpleNamespace(objects=objects)),
+        builder=SimpleNamespace(get_relative_uri=lambda here, there: f"{there}.html"),
+    )
+    block = '<div class="viewcode-block" id="MBAClassifier.{}">\n'
+    link = '<a class="viewcode-back" href="{}">[docs]</a>'
+    wrong = link.format(f"mbauc.spark.MBAClassifier.html#{name}")
+    right = link.format(f"reference/generated/{name}.html#{name}")
+    context = {"body": block.format("partial_fit") + wrong + block.format("fit") + wrong}
+    path = "_modules/" + MBAClassifier.__module__.replace(".", "/")
+    extensions["public_names"].link_sources_back(app, path, "page.html", context, None)
+    # "fit" has no page here
+    assert context["body"] == block.format("partial_fit") + right + block.format("fit")
 
 
 def test_what_a_page_fetches_from_the_network_is_found(extensions, tmp_path):

@@ -1,9 +1,16 @@
 """What of a class is documented, and where the names in docstrings lead."""
 
 import inspect
+import re
 from pydoc import ErrorDuringImport, locate
 
 PACKAGE = "mbauc"
+
+#: Beside code: the block of a name, and the link to its page.
+SOURCE_LINK = re.compile(
+    r'(?P<block><div class="viewcode-block" id="(?P<name>[^"]+)">\n)'
+    r'<a class="viewcode-back" href="(?P<address>[^"]*)">.*?</a>'
+)
 
 
 def skip_member(app, what, name, value, skip, options):
@@ -61,11 +68,36 @@ def public_name(value, objects):
     return next((name for name in names if find(name) is value), "")
 
 
+def link_sources_back(app, pagename, templatename, context, doctree):
+    """Lead "[docs]" beside the code of a name to the name's own page.
+
+    Sphinx takes the last page that shows the name, and one module for all names of a file: wrong for methods
+    that the classes of several modules inherit, and for classes that two modules offer.
+    """
+    if not pagename.startswith("_modules/mbauc/"):
+        return
+    module = pagename.removeprefix("_modules/").replace("/", ".")
+    objects = app.env.get_domain("py").objects
+
+    def link(match):
+        name = f"{module}.{match['name']}"
+        owner, _, member = name.rpartition(".")
+        for public in (f"{public_name(find(owner), objects)}.{member}", public_name(find(name), objects)):
+            if public in objects:
+                entry = objects[public]
+                address = f"{app.builder.get_relative_uri(pagename, entry.docname)}#{entry.node_id}"
+                return match[0].replace(match["address"], address)
+        return match["block"]  # without a link
+
+    context["body"] = SOURCE_LINK.sub(link, context["body"])
+
+
 def setup(app):
-    """Connect both; summaries do not end at "Eq."."""
+    """Connect them; summaries do not end at "Eq."."""
     from sphinx.ext import autosummary
 
     autosummary.WELL_KNOWN_ABBREVIATIONS += ("Eq.",)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", link_name)
+    app.connect("html-page-context", link_sources_back)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

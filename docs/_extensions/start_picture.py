@@ -12,6 +12,7 @@ README_PICTURE = Path(__file__).parent.parent / "_static" / "readme.png"
 def draw(panels):
     """Fit a ranker to made-up payments; draw into three axes what it says and how well it ranks others."""
     import pandas as pd
+    from matplotlib.text import Text
 
     from mbauc import TableRanker
     from mbauc.cli.demo import make_payments
@@ -31,6 +32,9 @@ def draw(panels):
     roc.set_aspect("auto")
     roc.set(ylabel="detection rate", title=f"AUC {roc_auc_interval(fraud, scores)}")
     roc.title.set_fontsize("medium")
+    # a third of a page, in which the small print of heat maps would be too small
+    for text in heat_map.figure.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), 11))
 
 
 def draw_start_page(folder):

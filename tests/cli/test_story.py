@@ -73,11 +73,15 @@ def read_labels(path, name, names=None):
         return np.array([int(row[name]) for row in rows])
 
 
+def shown_commands(page, before, language="sh"):
+    """The first block of commands of a page behind some words, without remarks."""
+    text = (pathlib.Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    block = text.split(before)[1].split(f"```{language}\n")[1].split("```")[0]
+    return [words for line in block.splitlines() if (words := line.split("#")[0].split())]
+
+
 def readme_commands():
-    """The three commands, without their remarks."""
-    text = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = text.split("The same from a terminal, in three commands")[1].split("```sh\n")[1].split("```")[0]
-    return [line.split("#")[0].split() for line in block.splitlines()]
+    return shown_commands("README.md", "## From a terminal")
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -114,6 +118,34 @@ def test_the_three_commands_of_the_readme(rows, tmp_path, capsys, monkeypatch, s
     assert scores.num_rows == labels.size
     assert roc_auc(labels, scores["score"].to_numpy()) == pytest.approx(shown, abs=5e-5)
     assert abs(scores["probability"].to_numpy().mean() - labels.mean()) < 0.05
+
+
+def test_the_start_page_has_the_commands_of_the_readme():
+    without_id = [[word for word in words if word not in ("--id", "id")] for words in readme_commands()]
+    assert shown_commands("docs/index.md", "## In a terminal") == without_id
+
+
+def test_the_commands_of_the_page_on_the_report(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("train", "test", "scores"):
+        with open(f"{name}.csv", "w", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["churned", "plan", "day", "score"])
+            for k in range(2000):
+                churned, plan = int(rng.random() < 0.2), rng.choice(["basic", "family"])
+                day = np.datetime64("2024-01-01") + k // 100
+                writer.writerow([churned, plan, day, f"{rng.standard_normal() + churned:.4f}"])
+    run(capsys, "fit", "train.csv", "--label", "churned", "-o", "model.mbauc")
+    commands = shown_commands("docs/user_guide/report.md", "## Create a report", "bash")
+    assert [words[1] for words in commands] == ["report", "evaluate"]
+    for _, *words in commands:
+        run(capsys, *words)
+        page = pathlib.Path("report.html")
+        text = page.read_text(encoding="utf-8")
+        assert "By segment" in text
+        assert "Over time" in text
+        page.unlink()
 
 
 @pytest.fixture

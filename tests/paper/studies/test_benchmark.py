@@ -145,7 +145,7 @@ def test_table3_is_what_the_runs_say(made_up, tmp_path):
         tuned_study.auc("german", "pairs-auto").mean(), abs=1e-4
     )
     page = paths[3].read_text()
-    assert "| w7a | not available: get it from https://" in page
+    assert "| w7a | [not available](https://" in page
     assert "/somewhere" not in page
     assert "(○ 90.17 ± 0.03)" in page
 
@@ -173,7 +173,7 @@ def test_table1_marks_what_is_not_there(made_up, tmp_path):
     paths = table1.render(("german", "w7a"), None, tmp_path)
     page = paths[1].read_text()
     assert "| german | 200 (500) | 200 (500) | 5 (24) |" in page
-    assert "| w7a | not available: get it from https://" in page
+    assert "| w7a | [not available](https://" in page
 
 
 def test_figure3_draws_bands_for_growing_shares(made_up, tmp_path):

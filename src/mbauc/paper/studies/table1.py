@@ -44,7 +44,7 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
         except NotAvailableError:
             rows.append([name, "", "", "", "", *beside])
             others = [f"({theirs})" for theirs in beside[1:]]
-            lines.append([name, f"not available: get it from {entry.source} ({beside[0]})", *others])
+            lines.append([name, f"[not available]({entry.source}) ({beside[0]})", *others])
             continue
         positives = int(data.y.sum())
         found = [

@@ -200,7 +200,7 @@ def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> s
     rows = []
     for dataset in datasets:
         if dataset in study.missing:
-            rows.append([dataset, f"not available: get it from {find(dataset).source}"])
+            rows.append([dataset, f"[not available]({find(dataset).source})"])
             continue
         cells = []
         for column, method in enumerate(PRINTED):

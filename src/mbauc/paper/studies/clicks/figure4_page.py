@@ -117,7 +117,7 @@ def page(study: ClickResults, full: ClickResults | None = None) -> str:
         unwrap(
             f"""Solid: the paper's seven methods, online methods with the best step for each λ. Dashed: exact.
             Dotted: MB-PSL and MB-PHL with the fixed step. A panel ends {ends} below its best line; all points
-            are in figure4.csv."""
+            are in [figure4.csv](figure4.csv)."""
         ),
         "## Definition of λ",
         unwrap(_LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL)),
