@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
@@ -36,6 +36,7 @@ from mbauc.estimators.source_fit import (
 )
 from mbauc.estimators.validation import (
     check_class_weights,
+    label_column,
     remember_columns,
     require_pairs_within_groups,
     restore_on_failure,
@@ -490,7 +491,7 @@ def check_interactions(features: Any, interactions: Any) -> None:
 
 
 def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    labels = column_or_1d(y, warn=True)
+    labels = label_column(y)
     if labels.size != n_rows:
         raise ValueError(
             f"X has {n_rows:,} rows and y has {labels.size:,} labels; they must have the same number."
