@@ -12,12 +12,14 @@ from mbauc import (
     MBAClassifier,
     MBAClassifierCV,
     NeymanPearsonClassifier,
+    PairMoments,
     PairwiseAUCClassifier,
     TableRanker,
+    sample_pairs,
 )
 from mbauc.errors import NonFiniteError
 from mbauc.features import CurveFeatures, FourierFeatures
-from mbauc.metrics import roc_auc
+from mbauc.metrics import compare_roc_auc, roc_auc
 from mbauc.paper.rivals import OAM
 
 N = 40
@@ -239,3 +241,35 @@ def test_an_array_has_the_columns_of_the_table_that_was_fitted():
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
         scores = ranker.decision_function(ROWS)
     np.testing.assert_array_equal(scores, ranker.decision_function(table))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [PairMoments.from_arrays, lambda X, y: sample_pairs(X, y, 5, random_state=0)],
+    ids=["moments", "pairs"],
+)
+def test_moments_refuse_rows_in_the_words_of_estimators(read):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(NUMBERS)
+    for X, message in [
+        *NO_ROWS,
+        (table.assign(site=WORDS), TEXT),
+        (table.assign(when=pd.Timestamp("2024-01-01")), DATES),
+        (table.set_axis(["a", "a"], axis=1), r"X has two columns named 'a'; give each a name"),
+    ]:
+        if not hasattr(X, "__next__"):
+            with pytest.raises(ValueError, match=message):
+                read(X, Y)
+
+
+def test_weights_of_scores_are_numbers():
+    with pytest.raises(ValueError, match=r"^w must hold numbers, got 'a'"):
+        PairMoments.from_arrays(ROWS, Y).risk("a")
+
+
+def test_a_table_is_not_compared_row_by_row():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(
+        ValueError, match=r"^scores must be a dict .* got a table with the columns 'a', 'b'; pass"
+    ):
+        compare_roc_auc(Y, pd.DataFrame(NUMBERS))

@@ -15,7 +15,7 @@ from mbauc.checks import abbreviate
 from mbauc.errors import NonFiniteError
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.rows.labels import check_mask, is_missing
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import as_matrix, is_sparse
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -82,7 +82,7 @@ def explain_columns(X: Any) -> None:
         if values.dtype.kind in "biufc" and values.ndim == 1:
             continue
         for row, value in enumerate(values.tolist()):
-            if _is_number(value):
+            if is_number(value):
                 continue
             if isinstance(value, date | time | timedelta) or hasattr(value, "to_timestamp"):
                 raise ValueError(_dates(place, f"{value}, row {row:,}"))
@@ -91,6 +91,16 @@ def explain_columns(X: Any) -> None:
                 "columns first (sklearn.preprocessing.OneHotEncoder). mbauc fit and TableSource encode the "
                 "columns of files themselves."
             )
+
+
+def rows_as_matrix(X: Any) -> Any:
+    """As :func:`mbauc.rows.matrix.as_matrix`, of what a user passes; errors name columns that have names."""
+    check_columns(X)
+    try:
+        return as_matrix(X)
+    except (TypeError, ValueError):
+        explain_columns(X)
+        raise
 
 
 def explain_failure(X: Any, error: Exception) -> None:
@@ -163,7 +173,7 @@ def _columns(X: Any) -> Iterator[NDArray[Any]]:
         yield from array.T if array.ndim == 2 else ()
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Whether a number can be made of it, or it is missing."""
     try:
         float(value)
