@@ -425,6 +425,11 @@ def misspell() -> None:
     MBAClassifier(l3=1.0)  # type: ignore[call-arg]
     MBAClassifier(pairing="all")  # type: ignore[arg-type]
     MBAClassifier(solver="lbfgs")  # type: ignore[arg-type]
+    TableRanker("curve")  # type: ignore[arg-type]
+    TableRanker(on_error="ignore", hold_out="first")  # type: ignore[arg-type]
+    AdditiveAUCClassifier(features="lines")  # type: ignore[arg-type]
+    TableEncoder("one-hot", missing="median")  # type: ignore[arg-type]
+    TableSource("rows.csv", label="y", encode="dummies")  # type: ignore[arg-type]
     roc_auc_interval([0, 1], [0.0, 1.0]).hi  # type: ignore[attr-defined]  # noqa: B018
     fraction: str = roc_auc([0, 1], [0.0, 1.0])  # type: ignore[assignment]  # noqa: F841
     roc_auc([0, 1], [0.0, 1.0], [1.0, 2.0])  # type: ignore[call-arg]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
-from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
+from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS, FeatureChoice
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.explain import Explanation, explain
@@ -181,7 +181,7 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
 
     def __init__(
         self,
-        features: str = "auto",
+        features: FeatureChoice = "auto",
         loss: str | PairLoss = TABLE_LOSS,
         *,
         interactions: int | Sequence[tuple[Any, Any]] | None = None,
