@@ -129,6 +129,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
     def __init__(
         self,
         features: FeatureChoice = "auto",
