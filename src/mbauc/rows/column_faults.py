@@ -105,7 +105,7 @@ def rows_as_matrix(X: Any) -> Any:
 
 def explain_failure(X: Any, error: Exception) -> None:
     """Raise in place of an error of NumPy about a value of X which is no number; nothing if there is none."""
-    told = ("could not convert", "dtype='numeric'", "setting an array element", "a real number")
+    told = ("could not convert", "dtype='numeric'", "setting an array element")
     if any(words in str(error) for words in told) or (
         isinstance(error, TypeError) and column_names(X) is not None
     ):
