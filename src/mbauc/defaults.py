@@ -1,7 +1,12 @@
 """Defaults of one job that Python and the command line share: both take them from here."""
 
+from typing import Final, Literal, get_args
+
 #: How the columns of a table become numbers; see :class:`mbauc.readers.TableSource`.
-ENCODE, HASH_DIM, SIGNED, MISSING, SCALE, MAX_CATEGORIES = "hash", 10_000, False, "category", "standard", 1_000
+ENCODE: Final = "hash"
+MISSING: Final = "category"
+SCALE: Final = "standard"
+HASH_DIM, SIGNED, MAX_CATEGORIES = 10_000, False, 1_000
 #: What a column may be said to be.
 COLUMN_KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
 #: Rows that are read at a time.
@@ -13,7 +18,8 @@ FOLDS = 5
 #: Rows that curves are chosen on, at most, and bins of a curve; see :class:`mbauc.AdditiveAUCClassifier`.
 SEARCH_ROWS, BINS = 50_000, 64
 #: Kinds of features that can be asked for there.
-FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
+FeatureChoice = Literal["auto", "linear", "curves", "interactions", "fourier"]
+FEATURES = get_args(FeatureChoice)
 #: Loss of curves of tables: chosen, where all rows fit into the search.
 TABLE_LOSS = "auto"
 #: Name of the loss of rows, not of pairs: that of logistic regression.

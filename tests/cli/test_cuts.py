@@ -104,7 +104,7 @@ def test_probabilities_fit_new_rows_and_go_with_the_model(story, tmp_path, capsy
         tmp_path / "s.csv",
     )
     p = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1)[:, 2]
-    np.testing.assert_allclose(p, model.with_prior(0.001).probability(s), rtol=1e-12)
+    np.testing.assert_allclose(p, model.with_share(0.001).probability(s), rtol=1e-12)
     odds = p / (1 - p) * 999
     before = model.probability(s)
     np.testing.assert_allclose(odds, before / (1 - before) * (1 - y.mean()) / y.mean(), rtol=1e-9)

@@ -212,7 +212,7 @@ def test_a_checkpoint_is_taken_up_again_by_the_same_rows_alone(tmp_path):
         (lambda t, y: TableRanker().fit(t.assign(l=[[1]] * len(t)), y), r"Leave it out with ignore=\['l'\]"),
         (lambda t, y: TableRanker().fit(pd.concat([t, t], axis=1), y), "two columns named 'amount'"),
         (lambda t, y: TableRanker().fit(t[[]], y), "X has no columns"),
-        (lambda t, y: TableRanker().fit(pl.from_pandas(t).lazy(), y), r"call .collect\(\) first"),
+        (lambda t, y: TableRanker().fit(pl.from_pandas(t).lazy(), y), r"X is a LazyFrame.*pass X\.collect\(\)"),
         (lambda t, y: TableRanker().fit(t, y, time="when", cluster="country"), "pass one of them"),
         (lambda t, y: TableRanker().fit(t.assign(y=y), label="why"), "there is no column for label 'why'"),
         (lambda t, y: TableRanker(hold_out=0, false_alarm=0.1).fit(t, y), "none were held out"),

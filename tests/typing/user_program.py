@@ -139,6 +139,8 @@ def fit_linear(X: Floats, y: NDArray[np.int8]) -> Floats:
     assert_type(ranker.intercept_, Floats)
     assert_type(ranker.classes_, NDArray[Any])
     assert_type(ranker.n_features_in_, int)
+    if hasattr(ranker, "feature_names_in_"):
+        assert_type(ranker.feature_names_in_, NDArray[Any])
     assert_type(ranker.l2_, float)
     assert_type(ranker.moments_, PairMoments)
     assert_type(ranker.predict(X), NDArray[Any])
@@ -180,6 +182,8 @@ def rank_table(table: dict[str, Sequence[float]], y: NDArray[np.int8], folder: P
     ranker = TableRanker(random_state=0).fit(table, y)
     assert_type(ranker, TableRanker)
     assert_type(ranker.auc_, AucInterval | None)
+    assert_type(ranker.n_features_in_, int)
+    assert_type(ranker.feature_names_in_, NDArray[Any])
     assert_type(ranker.predict_proba(table), Floats)
     assert_type(ranker.predict_log_proba(table), Floats)
     assert_type(ranker.model_, RankerModel)
@@ -227,6 +231,7 @@ def compare_methods(ours: Floats, theirs: Floats) -> WinTieLoss:
 def make_features(X: Floats, y: NDArray[np.int8]) -> GammaChoice:
     assert_type(CurveFeatures(8, random_state=None).fit(X), CurveFeatures)
     assert_type(FourierFeatures(16, random_state=0).fit(X, y), FourierFeatures)
+    assert_type(FourierFeatures(16, random_state=0).fit(X, y).n_features_in_, int)
     assert_type(TableEncoder().fit({"a": X[:, 0]}).get_feature_names_out(), NDArray[Any])
     chosen = choose_gamma(X, y, n_components=16)
     assert_type(chosen.tried, tuple[TriedGamma, ...])
@@ -425,6 +430,11 @@ def misspell() -> None:
     MBAClassifier(l3=1.0)  # type: ignore[call-arg]
     MBAClassifier(pairing="all")  # type: ignore[arg-type]
     MBAClassifier(solver="lbfgs")  # type: ignore[arg-type]
+    TableRanker("curve")  # type: ignore[arg-type]
+    TableRanker(on_error="ignore", hold_out="first")  # type: ignore[arg-type]
+    AdditiveAUCClassifier(features="lines")  # type: ignore[arg-type]
+    TableEncoder("one-hot", missing="median")  # type: ignore[arg-type]
+    TableSource("rows.csv", label="y", encode="dummies")  # type: ignore[arg-type]
     roc_auc_interval([0, 1], [0.0, 1.0]).hi  # type: ignore[attr-defined]  # noqa: B018
     fraction: str = roc_auc([0, 1], [0.0, 1.0])  # type: ignore[assignment]  # noqa: F841
     roc_auc([0, 1], [0.0, 1.0], [1.0, 2.0])  # type: ignore[call-arg]

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     if not kept:
         model = model.with_calibration(found.calibration, rows.marks)
     if options.share is not None:
-        model = model.with_prior(options.share)
+        model = model.with_share(options.share)
         output.say(f"share         probabilities are for a share of positives of {options.share:g}")
     save_model(model, options.out)
     output.say(f"wrote         {options.out}")

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     moments = options.share is not None or (options.reasons > 0 and needs_means(options.model))
     model, output = load_model(options.model, moments=moments), Output(options.json)
     if options.share is not None:
-        model = model.with_prior(options.share)
+        model = model.with_share(options.share)
     with files(options) as paths:
         summary = score_files(
             model,

@@ -23,6 +23,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     coef_: Array
     intercept_: Array
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from mbauc.errors import PositiveLabelWarning
-from mbauc.estimators.validation import check_class_weights, restore_on_failure
+from mbauc.errors import NonFiniteError, PositiveLabelWarning
+from mbauc.estimators.validation import check_class_weights, label_column, restore_on_failure
 from mbauc.metrics.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_weights, take_rows
@@ -159,7 +159,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 raise ValueError(
                     f"NeymanPearsonClassifier requires {name} to be passed, but the target {name} is None."
                 )
-        labels = column_or_1d(y, warn=True)
+        labels = label_column(y)
         check_consistent_length(X, labels)
         frozen = isinstance(self.estimator, FrozenEstimator)
         if calibration is not None and frozen:
@@ -195,7 +195,11 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 name: take_rows(value, train) if _has_rows(value, labels.size) else value
                 for name, value in fit_params.items()
             }
-            self.estimator_.fit(take_rows(X, train), target[train], **cut)
+            try:
+                self.estimator_.fit(take_rows(X, train), target[train], **cut)
+            except NonFiniteError as error:  # counted among the rows of training
+                row = int(train[error.row])
+                raise NonFiniteError(row, error.column, error.value, error.name) from None
         found = false_alarm_threshold(
             self._scores(take_rows(rows, held_back)), alpha=self.alpha, delta=self.delta
         )
@@ -326,7 +330,7 @@ def _check_calibration(calibration: Any, X: Any, classes: NDArray[Any]) -> tuple
         raise ValueError(f"calibration must be a pair (X, y), got {type(calibration).__name__}.")
     rows, y = calibration
     try:
-        labels = column_or_1d(y, warn=True)
+        labels = label_column(y)
         check_consistent_length(rows, labels)
         widths = [getattr(part, "shape", ())[1:] for part in (X, rows)]
         if widths[0] and widths[1] and widths[0] != widths[1]:

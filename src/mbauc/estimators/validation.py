@@ -18,9 +18,9 @@ from mbauc.errors import NonFiniteError
 from mbauc.losses import PairWeights
 from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.rows.block import Block
-from mbauc.rows.column_faults import check_columns, column_names, explain_columns
+from mbauc.rows.column_faults import as_numbers, check_columns, column_names, explain_failure
 from mbauc.rows.groups import group_codes
-from mbauc.rows.labels import check_classes, find_classes, positive_rows
+from mbauc.rows.labels import check_classes, check_mask, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
 from mbauc.rows.schema import Schema
 
@@ -83,16 +83,17 @@ def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
             ensure_all_finite=False,
         )
     except (TypeError, ValueError) as error:
-        text = "could not convert" in str(error) or "dtype='numeric'" in str(error)
-        if text or (isinstance(error, TypeError) and column_names(X) is not None):
-            explain_columns(X)
+        explain_failure(X, error)
         raise
     if is_sparse(matrix):
         check_structure(matrix)
-    if matrix.dtype.kind not in "biuf":
-        explain_columns(X)
-        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}; encode its columns first.")
-    return matrix
+    return as_numbers(matrix, X)
+
+
+def label_column(y: Any) -> NDArray[Any]:
+    """The labels as a one-dimensional array; a column is taken with a warning, as scikit-learn does."""
+    check_mask(y, "y")
+    return np.asarray(column_or_1d(y, warn=True))
 
 
 def validate_training_data(
@@ -112,7 +113,7 @@ def validate_training_data(
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     X = validate_matrix(estimator, X, reset=reset)
-    y = column_or_1d(y, warn=True)
+    y = label_column(y)
     check_consistent_length(X, y)
     known = find_classes(y) if classes is None else check_classes(classes)
     positive = positive_rows(y, known)

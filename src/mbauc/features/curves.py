@@ -107,6 +107,8 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
 
     feature_map_: FeatureMap
     n_rows_seen_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,

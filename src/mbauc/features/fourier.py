@@ -88,6 +88,8 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
     scale_: bool
     choice_: GammaChoice | None
     columns_: ColumnUnits
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __init__(
         self,

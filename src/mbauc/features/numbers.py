@@ -6,16 +6,17 @@ from typing import Any
 
 from sklearn.utils.validation import validate_data
 
-from mbauc.rows.column_faults import explain_columns, raise_infinite
+from mbauc.rows.column_faults import as_numbers, check_columns, explain_failure, raise_infinite
 
 
 def validate_numbers(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """X as scikit-learn validates it, or an error that names the row and the column of what is no number."""
+    check_columns(X)
     try:
-        return validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **options)
+        matrix = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **options)
     except (TypeError, ValueError) as error:
-        if "could not convert" in str(error):
-            explain_columns(X)
+        explain_failure(X, error)
         if "infinity" in str(error):
             raise_infinite(X)
         raise
+    return as_numbers(matrix, X)

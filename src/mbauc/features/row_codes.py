@@ -19,6 +19,7 @@ from mbauc.readers.table.columns.plan import ColumnPlan, NoFeatureError
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.readers.table.encoding.frames import learn_planned_codes, plan_frame_codes
+from mbauc.rows.column_faults import check_rows
 from mbauc.rows.matrix import is_sparse
 from mbauc.runtime.warn import warn
 
@@ -54,6 +55,7 @@ class RowCodes:
         Columns of numbers are numeric unless they are among the categories, whatever other columns there are.
         Those that are left out are warned of.
         """
+        check_rows(X)
         table = _read_table(X)
         if table is not None and not all(map(_is_plain, table.schema.types)):
             validate_data(estimator, X, skip_check_array=True, reset=True)
@@ -107,6 +109,7 @@ class RowCodes:
         """Rows as numbers and codes; the estimator knows their number and names."""
         if self.encoding is None:
             return _validate(estimator, X, reset=False)
+        check_rows(X)
         validate_data(estimator, X, skip_check_array=True, reset=False)
         return np.asarray(self.encoding.transform(X))
 

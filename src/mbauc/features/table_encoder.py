@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +67,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        encode: str = "onehot",
+        encode: Literal["hash", "onehot", "codes"] = "onehot",
         *,
         types: Mapping[str, str] | None = None,
-        scale: str | None = SCALE,
-        missing: str = MISSING,
+        scale: Literal["standard", "max-abs"] | None = SCALE,
+        missing: Literal["category", "mean"] = MISSING,
         max_categories: int = MAX_CATEGORIES,
         hash_dim: int | None = None,
         encoding: TableEncoding | None = None,

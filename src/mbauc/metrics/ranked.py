@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.rows.labels import find_classes, positive_rows
+from mbauc.rows.labels import check_mask, find_classes, positive_rows
 from mbauc.rows.matrix import check_weights
 from mbauc.runtime.threads import run_threads, thread_count
 
@@ -253,13 +253,16 @@ class RankedScores:
 
 def score_vector(s: Any, name: str | None = None) -> NDArray[Any]:
     """Scores as they are where they are numbers, as float64 where they can be made some; or an error."""
-    values = np.asarray(s)
     name = "scores" if name is None else name
+    check_mask(s, name)
+    values = np.asarray(s)
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {values.shape}; pass one score per row.")
     if values.dtype.kind in "biuf":
         return values
     try:
+        if values.dtype.kind == "c":  # whose imaginary part would be lost
+            raise TypeError
         return values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, one for each row, got dtype {values.dtype}.") from None

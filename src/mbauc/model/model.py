@@ -272,7 +272,7 @@ class RankerModel:
         rate = self.settings.get("negative_rate", 1.0)
         return float(plus / (plus + minus / rate))
 
-    def with_prior(self, share: float) -> RankerModel:
+    def with_share(self, share: float) -> RankerModel:
         """Copy of the model for another base rate; only probabilities change.
 
         Log-odds are shifted by the difference of the prior log-odds. This is exact if the distribution within

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def score_files(
     *,
     keep: Sequence[str] = (),
     reasons: int = 0,
-    on_error: str = "stop",
+    on_error: Literal["stop", "skip"] = "stop",
     verbose: bool = False,
 ) -> dict[str, Any]:
     r"""Score files and write a table: Parquet if ``out`` ends in .parquet, otherwise CSV, compressed for .gz.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from mbauc.checks import abbreviate
 from mbauc.pairs.moment_sums import MomentSums
 
 Array = NDArray[np.float64]
@@ -35,7 +36,10 @@ class ScorerStatistics(ABC):
 
     def _columns(self, w: ArrayLike) -> tuple[Array, bool]:
         """Weight vectors as the columns of a matrix, and whether there was just one."""
-        W = np.asarray(w, dtype=np.float64)
+        try:
+            W = np.asarray(w, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"w must hold numbers, got {abbreviate(w)}.") from None
         if W.ndim not in (1, 2) or W.shape[-1] != self.n_features:
             raise ValueError(
                 f"w must have shape ({self.n_features},) or (k, {self.n_features}), got {W.shape}."

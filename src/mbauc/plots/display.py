@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,7 +148,7 @@ class ScoreDisplay(Display):
         y: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        response_method: str = "auto",
+        response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,

@@ -95,17 +95,38 @@ class ReliabilityDisplay(ScoreDisplay):
         return cls._from_rows("y_prob", y_true, y_prob, sample_weight, pos_label, name, ax, options)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
         """Compute the diagram from predicted probabilities of an estimator, and draw it.
 
         Parameters
         ----------
         estimator : fitted classifier
             Binary classifier with ``predict_proba``.
-        X, y, **options
-            As for :meth:`RocBandDisplay.from_estimator`, except ``response_method``.
+        X, y, sample_weight, pos_label, name, ax, **options
+            As for :meth:`RocBandDisplay.from_estimator`.
         """
-        return super().from_estimator(estimator, X, y, response_method="predict_proba", **options)
+        return super().from_estimator(
+            estimator,
+            X,
+            y,
+            sample_weight=sample_weight,
+            response_method="predict_proba",
+            pos_label=pos_label,
+            name=name,
+            ax=ax,
+            **options,
+        )
 
     def plot(self, ax: Any = None, *, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
         """Draw the diagram.

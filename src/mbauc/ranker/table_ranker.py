@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import abbreviate, check_flag, check_number, check_share
-from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
+from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS, FeatureChoice
 from mbauc.errors import NotTestedWarning
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.additive.settings import check_search
@@ -130,19 +130,22 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
     def __init__(
         self,
-        features: str = "auto",
+        features: FeatureChoice = "auto",
         loss: str | PairLoss = TABLE_LOSS,
         *,
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] | None = None,
-        on_error: str = "stop",
+        on_error: Literal["stop", "skip"] = "stop",
         positive: Any = None,
         interactions: int | Sequence[tuple[Any, Any]] | None = None,
         bins: int = BINS,
         search_rows: int = SEARCH_ROWS,
-        hold_out: str | float = "auto",
+        hold_out: float | Literal["auto", "last"] = "auto",
         refit: bool = True,
         false_alarm: float | None = None,
         confidence: float = 0.95,

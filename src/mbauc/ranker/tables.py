@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
-from mbauc.estimators.validation import check_class_weights
+from mbauc.estimators.validation import check_class_weights, label_column
 from mbauc.readers.table.arrow import as_arrow_table, pyarrow
 from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.readers.table.files import is_frame
 from mbauc.readers.table.labels import TableLabels
+from mbauc.rows.column_faults import check_rows, explain_failure, raise_infinite
 from mbauc.rows.labels import (
     as_labels,
     check_label_count,
@@ -97,13 +98,16 @@ class LabelledTable:
 
 
 def name_columns(estimator: Any, X: Any, *, reset: bool = False, without: tuple[str | None, ...] = ()) -> Any:
-    """X as an Arrow table; columns of an array are x0, x1, …. The estimator keeps or checks their names."""
+    """X as an Arrow table; columns of an array are those of training in their order, x0, x1, … at first.
+
+    The estimator keeps or checks their names.
+    """
     if is_path(X):
         raise TypeError(
             "expected a table in memory, got the path of one; score_files scores files of any size."
         )
-    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
-        raise TypeError("expected a table, got a list of dicts, one for each row; pass pandas.DataFrame(X).")
+    if not isinstance(X, Mapping):
+        check_rows(X)
     if is_frame(X):
         names = list_columns(X)
         if not names:
@@ -113,15 +117,24 @@ def name_columns(estimator: Any, X: Any, *, reset: bool = False, without: tuple[
         if reset:
             estimator.n_features_in_, estimator.feature_names_in_ = len(own), np.array(own, dtype=object)
         return table
-    matrix = validate_data(
-        estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=1
-    )
-    names = [f"x{j}" for j in range(matrix.shape[1])]
+    try:
+        matrix = validate_data(
+            estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan", ensure_min_features=1
+        )
+    except (TypeError, ValueError) as error:
+        if "infinity" in str(error):
+            raise_infinite(X)
+        explain_failure(X, error)
+        raise
+    known = getattr(estimator, "feature_names_in_", None)
+    names = [f"x{j}" for j in range(matrix.shape[1])] if known is None else [str(name) for name in known]
     return as_arrow_table({name: _plain(matrix[:, j]) for j, name in enumerate(names)}, names)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
     """A column of an array of objects with the type of its values, if they have one."""
+    if column.dtype.kind == "f" and column.dtype.itemsize > 8:
+        return column.astype(np.float64)
     if column.dtype.kind != "O":
         return np.ascontiguousarray(column)
     try:
@@ -138,7 +151,7 @@ def _is_number(column: Any) -> bool:
 def _add_labels(
     estimator: Any, table: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, types: dict[str, str]
 ) -> LabelledTable:
-    labels = column_or_1d(y, warn=True)
+    labels = label_column(y)
     check_label_count(labels.size, table.num_rows)
     weights = check_weights(sample_weight, labels.size)
     if estimator.on_error == "skip":

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.rows.column_faults import is_number, rows_as_matrix
 from mbauc.rows.groups import group_keys
-from mbauc.rows.labels import Labels, as_labels, check_label_count, is_missing
+from mbauc.rows.labels import Labels, as_labels, check_label_count
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
 from mbauc.rows.parts.keys import check_ids
 from mbauc.rows.schema import Schema
@@ -44,7 +45,7 @@ class Block:
         name: str = "y",
     ) -> Block:
         """All rows of a data set, or of a stream's block ``name``; an error says what is wrong with them."""
-        X = as_matrix(X)
+        X = rows_as_matrix(X)
         positive = labels.require_mask(y, name)
         check_label_count(positive.size, X.shape[0])
         return cls(X, positive, check_weights(weight, X.shape[0]))
@@ -132,18 +133,10 @@ def _matrix(X: Any, first: int, schema: Schema) -> Any:
     except ValueError:
         if schema.names is not None and not is_sparse(X):
             for (row, column), value in np.ndenumerate(np.asarray(X, dtype=object)):
-                if not _is_number(value):
+                if not is_number(value):
                     raise ValueError(
                         f"X has {value!r} at row {first + row:,}, column {column:,} "
                         f"({schema.name_of(column)!r}), which is not a number; encode text columns first "
                         "(sklearn.preprocessing.OneHotEncoder)."
                     ) from None
         raise
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return is_missing(value)
-    return True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.hashing.texts import hash_features
-from mbauc.rows.labels import is_missing
+from mbauc.rows.labels import check_mask, is_missing
 
 Keys = NDArray[np.uint64]
 
@@ -21,6 +21,7 @@ _MAY_MISS = "fcmM"
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     """A group for each row, none of them missing, or an error that says what is wrong; objects become texts."""
+    check_mask(groups, "groups")
     labels = np.asarray(groups)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

@@ -35,10 +35,22 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA is neither equal to itself nor not
         return True
+    except ValueError:  # an array, which is equal in each of its values
+        return False
+
+
+def check_mask(values: Any, name: str) -> None:
+    """Raise for a masked array that masks something: NumPy reads what is behind the mask."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.getmaskarray(values).sum())):
+        raise ValueError(
+            f"{name} is a masked array with {count:,} masked value{'s' if count > 1 else ''}; fill them with "
+            f"{name}.filled(…), or drop their rows."
+        )
 
 
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """Labels as a one-dimensional array without missing values."""
+    check_mask(y, name)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.rows.labels import is_missing
+from mbauc.checks import abbreviate
+from mbauc.rows.labels import check_mask, is_missing
 
 #: Larger weights, and those smaller than its reciprocal, would overflow when squared and summed.
 _LARGEST_WEIGHT = 1e100
@@ -136,10 +137,16 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     """``sample_weight`` as a float64 array of one finite, non-negative weight a row; None stays None."""
     if sample_weight is None:
         return None
+    check_mask(sample_weight, "sample_weight")
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":  # whose imaginary part would be lost
+            raise TypeError
+        weight = given.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, one for each row.") from None
+        raise ValueError(
+            f"sample_weight must hold numbers, one for each row, got {abbreviate(sample_weight)}."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_number, check_whole
-from mbauc.defaults import BINS, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
+from mbauc.defaults import BINS, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS, FeatureChoice
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
@@ -35,6 +35,7 @@ from mbauc.estimators.source_fit import (
 )
 from mbauc.estimators.validation import (
     check_class_weights,
+    label_column,
     remember_columns,
     require_pairs_within_groups,
     restore_on_failure,
@@ -179,7 +180,7 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
 
     def __init__(
         self,
-        features: str = "auto",
+        features: FeatureChoice = "auto",
         loss: str | PairLoss = TABLE_LOSS,
         *,
         interactions: int | Sequence[tuple[Any, Any]] | None = None,
@@ -463,7 +464,7 @@ class AdditiveAUCClassifier(ProbabilisticRanker):
 
 
 def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    labels = column_or_1d(y, warn=True)
+    labels = label_column(y)
     check_label_count(labels.size, n_rows)
     known = find_classes(labels)
     return known, positive_rows(labels, known)

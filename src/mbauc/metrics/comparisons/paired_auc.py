@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr
 from scipy.stats import chi2
 
-from mbauc.checks import check_share
+from mbauc.checks import check_share, list_some
 from mbauc.errors import Advice
 from mbauc.metrics.comparisons.holm import holm
 from mbauc.metrics.intervals.delong import covariance_of_means, quantile
 from mbauc.metrics.intervals.sample_design import Weights, validate_design, warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import mean_of_positives, placements
+from mbauc.rows.column_faults import column_names
 
 Array = NDArray[np.float64]
 
@@ -156,6 +157,12 @@ def validate_scorers(scores: Any) -> tuple[list[str], list[Any]]:
     """Names and scores of two or more scorers, as a caller passed them."""
     if isinstance(scores, Mapping):
         names, table = [str(name) for name in scores], list(scores.values())
+    elif (columns := column_names(scores)) is not None:
+        raise ValueError(
+            "scores must be a dict of scores by name, or an array with a row for each scorer, got a table "
+            f"with the columns {list_some(map(repr, columns))}; pass "
+            "{name: table[name] for name in table.columns}."
+        )
     else:
         table = list(np.atleast_2d(np.asarray(scores, dtype=np.float64)))
         names = [str(k) for k in range(len(table))]

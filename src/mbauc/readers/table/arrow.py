@@ -106,6 +106,8 @@ def _as_arrow_column(values: Any, name: str) -> Any:
         raise ValueError(
             f"column {name!r} has the type {dtype}, which cannot be read. Use astype(float) first."
         )
+    if isinstance(values, np.ndarray) and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     try:
         # NaN is how pandas writes "missing"
         return arrow.array(values, from_pandas=True)

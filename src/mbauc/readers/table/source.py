@@ -8,7 +8,7 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,16 +268,16 @@ class TableSource:
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
-        encode: str = ENCODE,
+        encode: Literal["hash", "onehot", "codes"] = ENCODE,
         hash_dim: int | None = None,
         signed: bool = SIGNED,
-        missing: str = MISSING,
-        scale: str | None = SCALE,
+        missing: Literal["category", "mean"] = MISSING,
+        scale: Literal["standard", "max-abs"] | None = SCALE,
         max_categories: int = MAX_CATEGORIES,
         block_rows: int = BLOCK_ROWS,
         delimiter: str | None = None,
         names: Sequence[str] | str | None = None,
-        on_error: str = "stop",
+        on_error: Literal["stop", "skip"] = "stop",
         encoding: TableEncoding | None = None,
         verbose: bool = False,
     ) -> None:
