@@ -339,7 +339,7 @@ def _edges(study: ClickResults) -> Iterator[str]:
             if (lost := sum(np.isnan(point.validation) for point in curve))
         ]
         diverged += [f"{NAMES[key]} diverged with all settings" for key in about["diverged"]]
-        late = (
-            [f"{about['unfinished']} solutions stopped before their tolerance"] if about["unfinished"] else []
-        )
+        unfinished = about["unfinished"]
+        solutions = "solution" if unfinished == 1 else "solutions"
+        late = [f"{unfinished} {solutions} stopped before the tolerance"] if unfinished else []
         yield f"* {about['title']}: {', '.join([*found, *diverged, *late]) or 'none'}"
