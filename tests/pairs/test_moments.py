@@ -372,7 +372,7 @@ class TestSubtraction:
     [
         ([1.0, 2.0], [0, 1], "two-dimensional"),
         ([[1.0], [2.0], [3.0]], [0, 1], "3 rows and y has 2"),
-        ([["a"], ["b"]], [0, 1], "real numbers"),
+        ([["a"], ["b"]], [0, 1], "'a' at row 0, column 0"),
         ([[1.0], [object()]], [0, 1], "row 1, column 0"),
         ([[1 + 2j], [0j]], [0, 1], "real numbers"),
         ([[1.0], [2.0]], [0, 2], None),

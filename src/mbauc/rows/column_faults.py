@@ -82,7 +82,7 @@ def explain_columns(X: Any) -> None:
         if values.dtype.kind in "biufc" and values.ndim == 1:
             continue
         for row, value in enumerate(values.tolist()):
-            if is_number(value):
+            if is_number(value) or isinstance(value, complex):  # which no encoding makes real
                 continue
             if isinstance(value, date | time | timedelta) or hasattr(value, "to_timestamp"):
                 raise ValueError(_dates(place, f"{value}, row {row:,}"))
