@@ -20,7 +20,8 @@ def draw(panels):
     from mbauc.plots import CurveDisplay, InteractionDisplay, RocBandDisplay
 
     curve, heat_map, roc = panels
-    payments, fraud = make_payments(60_000, seed=0)
+    # so few rows that the curves are those of the log-loss, whose scores are log-odds
+    payments, fraud = make_payments(40_000, seed=0)
     ranker = TableRanker("interactions", interactions=[("country", "shop")], random_state=0)
     ranker.fit(pd.DataFrame(payments), fraud)
     payments, fraud = make_payments(20_000, seed=1)

@@ -8,9 +8,10 @@ import numpy as np
 
 from mbauc.checks import check_whole
 from mbauc.estimators.additive.explain import Explanation, explain
+from mbauc.estimators.additive.labels import format_log_odds
 from mbauc.plots.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
-from mbauc.plots.term_style import LOWERS, NEUTRAL, RAISES, shorten, signed
+from mbauc.plots.term_style import LOWERS, NEUTRAL, RAISES, shorten
 from mbauc.rows.matrix import is_sparse
 
 
@@ -120,9 +121,9 @@ class ContributionDisplay(Display):
         ax.set_xlim(low - 0.16 * span, high + 0.2 * span)
         for place, amount in enumerate(amounts.tolist(), start=1):
             right = max(starts[place - 1], starts[place - 1] + amount)
-            ax.text(right + 0.012 * span, place, signed(amount), va="center", fontsize=8, color="0.2")
+            ax.text(right + 0.012 * span, place, format_log_odds(amount), va="center", fontsize=8, color="0.2")
         for place, value in ((0, found.base), (last, found.log_odds)):
-            ax.text(value + 0.025 * span, place, signed(value), va="center", fontsize=8, weight="bold")
+            ax.text(value + 0.025 * span, place, format_log_odds(value), va="center", fontsize=8, weight="bold")
         ax.set(xlabel="log-odds" if found.probability is not None else "score")
         tail = "" if found.probability is None else f": probability {found.probability:.2%}"
         ax.set_title((self._label(name) or "this row") + tail, fontsize=10)

@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from mbauc.checks import abbreviate
+from mbauc.estimators.additive.labels import format_log_odds
 from mbauc.estimators.additive.terms import HeatMap
 from mbauc.plots.display import Display
 from mbauc.plots.figure import axes_or_new
-from mbauc.plots.term_style import LOWERS, RAISES, shorten, signed, term_name, terms_of
+from mbauc.plots.term_style import LOWERS, RAISES, shorten, term_name, terms_of
 
 #: Cells up to which each shows its number.
 _FEW_CELLS = 60
@@ -149,8 +150,9 @@ class InteractionDisplay(Display):
                 if not empty[i, j]:
                     colour = "white" if abs(value) > 0.6 * most else "0.2"
                     weight = "bold" if sure[i, j] else "normal"
-                    ax.text(j + 0.5, i + 0.5, signed(float(value)), ha="center", va="center", fontsize=7,
-                            color=colour, weight=weight)  # fmt: skip
+                    told = format_log_odds(float(value))
+                    ax.text(j + 0.5, i + 0.5, told, ha="center", va="center", fontsize=7, color=colour,
+                            weight=weight)  # fmt: skip
         else:
             i, j = np.nonzero(sure)
             ax.plot(j + 0.5, i + 0.5, linestyle="", marker=".", markersize=3, color="0.15")

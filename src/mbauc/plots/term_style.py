@@ -55,11 +55,6 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def signed(value: float) -> str:
-    """Log-odds with a sign and two digits."""
-    return f"{value:+.2f}".replace("-", "−")
-
-
 def set_value_scale(ax: Any, centers: Array) -> None:
     """An axis of values, squeezed at the far end where a few are very large."""
     from matplotlib.ticker import MaxNLocator

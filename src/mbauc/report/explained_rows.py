@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.additive.explain import Explanation, explain
-from mbauc.report.pieces import Section, bar, log_odds
+from mbauc.estimators.additive.labels import format_log_odds
+from mbauc.report.pieces import Section, bar
 from mbauc.report.text import class_name, count, escape_name, number, percent
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _row(one: ExplainedRow, names: list[str]) -> str:
         ("This row", "", found.log_odds),
     ]
     body = "".join(
-        f'<tr><th scope="row">{text}</th><td>{drawn}</td><td>{log_odds(amount)}</td></tr>'
+        f'<tr><th scope="row">{text}</th><td>{drawn}</td><td>{format_log_odds(amount)}</td></tr>'
         for text, drawn, amount in lines
     )
     return (

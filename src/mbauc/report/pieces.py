@@ -66,17 +66,6 @@ def with_sign(value: float) -> str:
     return f"{'+' if value > 0 else ''}{number(value)}"
 
 
-def log_odds(value: float) -> str:
-    """Log-odds with a sign and two digits.
-
-    Examples
-    --------
-    >>> log_odds(0.4567), log_odds(-1.0)
-    ('+0.46', '−1.00')
-    """
-    return f"{value:+.2f}".replace("-", "−")
-
-
 def rough_share(value: float) -> str:
     """A share of rows in four letters.
 
@@ -128,8 +117,7 @@ def importance_table(text: str, found: Mapping[str, float], lost: Mapping[str, f
     for name, value in list(found.items())[:_LISTED]:
         cells = [f"<td>{bar(value / most, whole=True)}</td>", f"<td>{value:.3f}</td>"]
         if lost:
-            change = round(-lost[name], 4)
-            cells.append(f"<td>{f'{change:+.4f}' if change else '0.0000'}</td>".replace("-", "−"))
+            cells.append(f"<td>{-lost[name]:+z.4f}</td>".replace("-", "−"))
         rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
     head = '<th scope="col">Column</th><td></td><th scope="col">Importance</th>'
     head += '<th scope="col">AUC change without</th>' if lost else ""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.estimators.additive.labels import short_numbers
+from mbauc.estimators.additive.labels import format_log_odds, short_numbers
 from mbauc.estimators.additive.terms import Curve, HeatMap
 from mbauc.estimators.additive.value_axis import round_values, squeeze_width
-from mbauc.report.pieces import log_odds
 from mbauc.report.svg import WIDTH, Axis, Plot
 from mbauc.report.text import escape
 
@@ -103,7 +102,7 @@ def heat_map_svg(found: HeatMap, described_by: str) -> str:
             pieces.append(f'<rect class="no-rows" {place}/>')
             continue
         kind = "plus-weight" if value > 0 else "minus-weight"
-        told = f"{labels[0][i]}, {labels[1][j]}: {log_odds(value)} ± {ERRORS * errors[i, j]:.2f}"
+        told = f"{labels[0][i]}, {labels[1][j]}: {format_log_odds(value)} ± {ERRORS * errors[i, j]:.2f}"
         pieces.append(
             f'<rect class="{kind}" fill-opacity="{abs(value) / most:.2f}" {place}>'
             f"<title>{escape(told)}</title></rect>"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbauc.estimators.additive.auc_without import AucWithout
+from mbauc.estimators.additive.labels import format_log_odds
 from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap, Level
-from mbauc.report.pieces import Section, bar, fold, importance_table, log_odds, rough_share, side_by_side, table
+from mbauc.report.pieces import Section, bar, fold, importance_table, rough_share, side_by_side, table
 from mbauc.report.term_figures import ERRORS, curve_ends, curve_plot, heat_map_svg
 from mbauc.report.text import escape, escape_name
 
@@ -73,9 +74,9 @@ def _figure(name: str, curve: Curve, ends: tuple[float, float], most: float) -> 
     text = f"Importance {curve.importance:.3f}."
     if curve.missing is not None:
         one = curve.missing
-        text += f" Missing values ({rough_share(one.share)} of the rows) add {log_odds(one.value)}."
+        text += f" Missing values ({rough_share(one.share)} of the rows) add {format_log_odds(one.value)}."
     levels = [
-        (escape(label), log_odds(level.value), f"{ERRORS * level.error:.2f}", rough_share(level.share))
+        (escape(label), format_log_odds(level.value), f"{ERRORS * level.error:.2f}", rough_share(level.share))
         for label, level in curve.levels()
     ]
     shown = "" if curve.straight else fold(table("Effects", ("Value", "Log-odds", "±", "Rows"), levels))
@@ -102,7 +103,8 @@ def _bars(curve: Curve, most: float) -> str:
     shown = _shown_levels(curve)
     rows = "".join(
         f'<tr><th scope="row">{escape_name(label, 40)}</th><td>{bar(level.value / most)}</td>'
-        f"<td>{log_odds(level.value)} ± {ERRORS * level.error:.2f}</td><td>{rough_share(level.share)}</td></tr>"
+        f"<td>{format_log_odds(level.value)} ± {ERRORS * level.error:.2f}</td>"
+        f"<td>{rough_share(level.share)}</td></tr>"
         for label, level in shown
     )
     left_out = len(curve.levels()) - len(shown)
@@ -123,7 +125,7 @@ def _interactions(heat_maps: list[HeatMap]) -> Section:
     for k, one in enumerate(heat_maps[:_HEAT_MAPS]):
         seen = one.shares > 0
         low, high = float(one.values[seen].min()), float(one.values[seen].max())
-        caption = f"From {log_odds(low)} to {log_odds(high)}; importance {one.importance:.3f}."
+        caption = f"From {format_log_odds(low)} to {format_log_odds(high)}; importance {one.importance:.3f}."
         figures.append(
             f"<figure><h3>{escape_name(one.name, 80)}</h3>{heat_map_svg(one, f'heat-{k}')}"
             f'<figcaption id="heat-{k}">{caption}</figcaption></figure>'

@@ -123,3 +123,14 @@ def _range(column: Steps, first: int, last: int, digits: int) -> str:
 
 def _is_whole(column: Steps) -> bool:
     return bool((column.centers % 1 == 0).all() and (2 * column.edges % 1 == 0).all())
+
+
+def format_log_odds(value: float) -> str:
+    """Log-odds with a sign and two digits; what rounds to zero has the sign of zero.
+
+    Examples
+    --------
+    >>> format_log_odds(0.4567), format_log_odds(-1.0), format_log_odds(-0.001)
+    ('+0.46', '−1.00', '+0.00')
+    """
+    return f"{value:+z.2f}".replace("-", "−")
