@@ -1,8 +1,8 @@
 """Rank positives above negatives (AUC) on large, imbalanced data: clicks, fraud, alarms, diagnoses.
 
-Hand over a table or a stream, and get the best ranker that you can still read (weights, curves, heat maps),
-with nothing to tune, an AUC with an honest confidence interval, calibrated probabilities, and a threshold that
-keeps a false-alarm promise.
+Hand over a table, files or a stream, and mbauc fits a model that you can read (weights, curves, heat maps) with
+nothing to tune, tests it on held-out rows (AUC with a confidence interval), calibrates its probabilities, and
+sets thresholds that keep a false-alarm promise.
 """
 
 import typing as _typing
