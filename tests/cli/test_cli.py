@@ -46,7 +46,7 @@ def test_help_and_version(capsys):
         assert done.value.code == 0
     with pytest.raises(SystemExit) as done:
         main(["demo", "--help"])
-    assert "2% are fraud" in " ".join(capsys.readouterr().out.split())
+    assert "2% of them fraud" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("rows", ["10", "many"])

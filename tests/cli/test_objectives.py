@@ -213,9 +213,9 @@ def test_what_was_asked_for_and_what_was_fitted_are_told_apart(tmp_path, capsys)
 @pytest.mark.parametrize(
     ("words", "said", "measure"),
     [
-        (("--max-fpr", 0.3), "because of --max-fpr;", "'mbauc evaluate --max-fpr 0.3'."),
-        (("--min-tpr", 0.5), "because of --min-tpr;", "'mbauc compare'."),
-        (("--max-fpr", 0.5, "--min-tpr", 0.3), "because of --max-fpr and --min-tpr;", "--max-fpr 0.5'."),
+        (("--max-fpr", 0.3), "because of --max-fpr.", "'mbauc evaluate --max-fpr 0.3'."),
+        (("--min-tpr", 0.5), "because of --min-tpr.", "'mbauc compare'."),
+        (("--max-fpr", 0.5, "--min-tpr", 0.3), "because of --max-fpr and --min-tpr.", "--max-fpr 0.5'."),
     ],
 )
 def test_a_fit_to_a_part_of_the_curve_says_that_it_is_linear(monday, tmp_path, capsys, words, said, measure):

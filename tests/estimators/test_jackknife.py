@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said(small):
     with pytest.raises(ValueError, match="these rows count for 10 positives and 20 negatives"):
         fitted.coef_standard_errors(X[:30], y[:30])
     with pytest.warns(
-        FewRowsWarning, match=r"counts for 20 rows, beside 3 weights.*coef_standard_errors\(X, y\)"
+        FewRowsWarning, match=r"an effective size of 20 rows, for 3 weights.*coef_standard_errors\(X, y\)"
     ):
         fitted.coef_standard_errors()
     one = MBAClassifier(l2=0.1).fit(X[:5], [0, 0, 0, 1, 0])

@@ -153,7 +153,7 @@ def test_bad_settings_are_named():
     with pytest.raises(ValueError, match=r"^scale must be"):
         grouped_roc_auc_interval(*rows, scale="log")
     with pytest.raises(
-        ValueError, match=r"^an interval needs at least 2 groups with rows of both classes, got 1; "
+        ValueError, match=r"^an interval needs at least 2 groups with rows of both classes, got 1\. "
     ):
         grouped_roc_auc_interval([0, 1, 1], [0.0, 1.0, 1.0], [0, 0, 1])
 

@@ -104,7 +104,7 @@ def test_what_cannot_be_fitted_is_said(rows):
     table, y = rows
     with pytest.raises(ValueError, match="there is no column for group 'user'"):
         TableRanker().fit(table, y, group="user")
-    with pytest.raises(ValueError, match="same side of the test already; leave out cluster"):
+    with pytest.raises(ValueError, match="never split between training and test rows; leave out cluster"):
         TableRanker().fit(table, y, group="query", cluster="query")
     with pytest.raises(NoPairsError, match="no group has rows of both classes"):
         TableRanker().fit(table.assign(query=y), y, group="query")

@@ -237,7 +237,7 @@ def test_a_position_needs_one_rule():
     y, s = make_rows(50, 0.3)
     table = threshold_table(RankedScores(y == 1, s, None))
     for rules in ({}, {"false_alarm": 0.1, "cost_ratio": 2.0}, {"false_alarm": 0.1, "alarms": 2.0}):
-        with pytest.raises(ValueError, match="false_alarm, cost_ratio, alarms or at"):
+        with pytest.raises(ValueError, match="exactly one of false_alarm, cost_ratio, alarms and at"):
             choose_threshold(table, **rules)
     with pytest.raises(ValueError, match="false_alarm must be"):
         choose_threshold(table, false_alarm=1.5)

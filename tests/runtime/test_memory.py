@@ -186,7 +186,9 @@ def test_a_small_file_with_a_huge_index_is_refused(clicks, capsys):
     assert code == 2
     assert "at least 280GB is needed with 2,147,483,647 columns." in said
     source = LibsvmSource(clicks)
-    with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB, of 1\.0 GB allowed"):
+    with pytest.raises(
+        ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB; 1\.0 GB are allowed"
+    ):
         MBAClassifier().fit_source(source, memory="1GB")
     with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB"):
         build_source_operator(source, n_threads=1, memory=1 << 30)

@@ -212,5 +212,5 @@ def test_sources_have_their_labels_and_types_with_them(tmp_path):
 def test_two_columns_of_one_name_are_refused():
     frame, y = make_numbers()
     for twice in (frame[["bid", "bid"]], frame[["bid", "bid"]].set_axis([0, 0], axis=1)):
-        with pytest.raises(ValueError, match=r"the table has two columns named '(bid|0)'; give each a name"):
+        with pytest.raises(ValueError, match=r"X has two columns named ('bid'|0); give each a name of its own"):
             ranker().fit(twice, y)

@@ -86,7 +86,7 @@ def test_parts_of_a_cluster(table, equal):
 
 def test_numbers_of_the_rows_must_fit(table):
     with (
-        pytest.raises(ValueError, match=r"pairs within groups of 300 rows take 0.0 GB .* Allow more memory"),
+        pytest.raises(ValueError, match=r"pairs within groups of 300 rows need 0.0 GB .* Allow more memory"),
         open_operator(rows_in_source(in_blocks(table)), 1, 90 * 300 - 1),
     ):
         pass
@@ -96,14 +96,14 @@ def test_numbers_of_the_rows_of_another_loss_must_fit_and_are_refused_before_rea
     rows = in_blocks(table, groups=False)
     with (
         pytest.raises(
-            ValueError, match=r"losses other .* 300 rows take 0.0 GB .* Allow more memory, or take loss"
+            ValueError, match=r"losses other .* 300 rows need 0.0 GB .* Allow more memory, or take loss"
         ),
         open_operator(rows_in_source(rows), 1, 140 * 300 - 1, other_loss=True),
     ):
         pass
     rows.n_rows = 10**9
     with (
-        pytest.raises(ValueError, match=r"1,000,000,000 rows take 140\.0 GB"),
+        pytest.raises(ValueError, match=r"1,000,000,000 rows need 140\.0 GB"),
         open_operator(rows_in_source(rows), 1, PLENTY, other_loss=True),
     ):
         pass

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -396,4 +397,8 @@ def test_stopping_early_leaves_no_threads():
     before = threading.active_count()
     for _ in ClickLog(100_000, block_rows=1000, n_jobs=3, hash_dim=10):
         break
+    # idle threads end by themselves
+    latest = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < latest:
+        time.sleep(0.01)
     assert threading.active_count() == before

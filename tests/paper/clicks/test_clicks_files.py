@@ -176,7 +176,9 @@ def run(capsys, tmp_path, monkeypatch):
 def test_command_writes_libsvm(run, tmp_path):
     code, out, err = run("--rows", "2e3", "--hash-dim", "500", "--seed", "9", "--start", "1_000", "-o", "a.svm")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].startswith("wrote 2,000 rows to a.svm (0.")
+    assert (
+        out.splitlines()[0] == f"wrote 2,000 rows to a.svm ({(tmp_path / 'a.svm').stat().st_size / 1e3:.0f} kB)"
+    )
     assert out.splitlines()[1] == "next: mbauc fit a.svm -o model.mbauc"
     X, y = read_libsvm(tmp_path / "a.svm", n_features=500)
     expected = ClickLog(2000, hash_dim=500, seed=9, start=1000).rows()

@@ -526,7 +526,7 @@ def test_nothing_but_faults(place):
 def test_rows_without_entries_need_a_width(place):
     write(place, "1\n0\n")
     for read in (LibsvmSource, read_libsvm):
-        with pytest.raises(ValueError, match="pass n_features"):
+        with pytest.raises(ValueError, match="Pass n_features"):
             read(place)
     assert read_libsvm(place, n_features=3)[0].shape == (2, 3)
 
