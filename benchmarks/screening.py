@@ -19,6 +19,7 @@ from mbauc.estimators.additive.gain import paired_gain
 from mbauc.estimators.additive.search import FeatureSearch
 from mbauc.estimators.additive.search_rows import SearchRows
 from mbauc.paper.studies.tables.runs import Split, split_rows
+from mbauc.paper.studies.tables.sets import TABLES as ALL_TABLES
 from mbauc.paper.studies.tables.sets import load_table
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldsByRank
@@ -48,7 +49,7 @@ def load(name, folder):
     """Training and test rows of a table; of many rows some."""
     if name == "made up":
         return Split(*make_rows(MOST_ROWS, 0), *make_rows(MOST_TEST_ROWS, 1))
-    part, rng = split_rows(load_table(name, folder), 0, 0), np.random.default_rng(0)
+    part, rng = split_rows(load_table(ALL_TABLES[name], folder), 0, 0), np.random.default_rng(0)
     train, test = (
         np.sort(rng.permutation(y.size)[:most])
         for y, most in ((part.y, MOST_ROWS), (part.y_test, MOST_TEST_ROWS))
