@@ -128,44 +128,68 @@ def change(*path, to):
     return found
 
 
+FORM = r"expected a dict with format 'mbauc feature map'"
+PAIR = "an interaction must be of two columns in their order, got "
+NUMBER = "a number needs finite bounds in order, a finite center and a scale above 0"
+GROUPS = "coarse must have a group for each indicator of its column"
+WHOLE = r"must be a whole number of at least 0 and .*, got "
+
+#: What is wrong, and how the message begins.
 BROKEN = {
-    "another format": change("format", to="something"),
-    "a newer version": change("version", to=2),
+    "another format": (change("format", to="something"), FORM),
+    "a newer version": (change("version", to=2), "the feature map has version 2, this mbauc reads 1"),
+    "no format": (change("format", to=KeyError), FORM),
+    "no version": (change("version", to=KeyError), "the feature map has version None"),
     **{
-        f"no {key}": change(key, to=KeyError)
-        for key in ("format", "version", "columns", "numbers", "pairs", "coarse")
+        f"no {key}": (change(key, to=KeyError), f"feature map lacks '{key}'")
+        for key in ("columns", "numbers", "pairs", "coarse")
     },
-    "no columns": change("columns", to=[]),
-    "another kind": change("columns", 0, "kind", to="waves"),
-    "a name that is a number": change("columns", 0, "name", to=7),
-    "edges that fall": change("columns", 0, "edges", to=[1.0, 0.0]),
-    "infinite edges": change("columns", 0, "edges", to=[0.0, float("inf")]),
-    "missing edges": change("columns", 0, "edges", to=[0.0, float("nan")]),
-    "edges of text": change("columns", 0, "edges", to=["0", "1"]),
-    "too few centers": change("columns", 0, "centers", to=[1.0]),
-    "a level twice": change("columns", 1, "kept", to=[3.0, 3.0]),
-    "levels without names": change("columns", 1, "names", to=[]),
-    "a number of no column": change("numbers", 0, "column", to=2),
-    "a number of column -1": change("numbers", 0, "column", to=-1),
-    "a scale of 0": change("numbers", 0, "scale", to=0.0),
-    "bounds the other way round": change("numbers", 0, "low", to=3.0),
-    "a pair of one column": change("pairs", 0, to=[1, 1]),
-    "a pair the other way round": change("pairs", 0, to=[1, 0]),
-    "a pair with no column": change("pairs", 0, to=[0, 2]),
-    "a pair of three": change("pairs", 0, to=[0, 1, 1]),
-    "too few coarse groups": change("coarse", to=[[0, 0, 1, 2]]),
-    "no coarse groups": change("coarse", to=[]),
-    "a group for too few bins": change("coarse", 0, to=[0, 1]),
-    "a group far away": change("coarse", 0, to=[0, 0, 1, 99]),
-    "a negative group": change("coarse", 0, to=[0, 0, 1, -1]),
-    "half a group": change("coarse", 0, to=[0, 0, 0.5, 1]),
-    "a list": [],
+    "an empty list of columns": (
+        change("columns", to=[]),
+        r"feature map\['columns'\] must be a non-empty list",
+    ),
+    "another kind": (change("columns", 0, "kind", to="waves"), r".*'kind'\] must be 'steps' or 'levels'"),
+    "a name that is a number": (change("columns", 0, "name", to=7), r".*'name'\] must be a text, got 7"),
+    "edges that fall": (change("columns", 0, "edges", to=[1.0, 0.0]), "edges must be finite and increasing"),
+    "infinite edges": (
+        change("columns", 0, "edges", to=[0.0, float("inf")]),
+        r".*'edges'\]\[1\] must be a number, got inf",
+    ),
+    "missing edges": (
+        change("columns", 0, "edges", to=[0.0, float("nan")]),
+        r".*'edges'\]\[1\] must be a number, got nan",
+    ),
+    "edges of text": (
+        change("columns", 0, "edges", to=["0", "1"]),
+        r".*'edges'\]\[0\] must be a number, got '0'",
+    ),
+    "too few centers": (change("columns", 0, "centers", to=[1.0]), "centers must be 3 finite numbers"),
+    "a level twice": (change("columns", 1, "kept", to=[3.0, 3.0]), "kept must be finite and increasing"),
+    "levels without names": (change("columns", 1, "names", to=[]), "names must be 1, one for each level"),
+    "a number of no column": (change("numbers", 0, "column", to=2), "there is no column 2"),
+    "a number of column -1": (change("numbers", 0, "column", to=-1), rf".*'column'\] {WHOLE}-1"),
+    "a scale of 0": (change("numbers", 0, "scale", to=0.0), NUMBER),
+    "bounds the other way round": (change("numbers", 0, "low", to=3.0), NUMBER),
+    "a pair of one column": (change("pairs", 0, to=[1, 1]), rf"{PAIR}\(1, 1\)"),
+    "a pair the other way round": (change("pairs", 0, to=[1, 0]), rf"{PAIR}\(1, 0\)"),
+    "a pair with no column": (change("pairs", 0, to=[0, 2]), rf"{PAIR}\(0, 2\)"),
+    "a pair of three": (change("pairs", 0, to=[0, 1, 1]), r".*'pairs'\]\[0\] must be a list of 2 items"),
+    "groups of one column alone": (
+        change("coarse", to=[[0, 0, 1, 2]]),
+        "interactions need the coarse groups of each column",
+    ),
+    "no groups": (change("coarse", to=[]), "interactions need the coarse groups of each column"),
+    "a group for too few bins": (change("coarse", 0, to=[0, 1]), GROUPS),
+    "a group far away": (change("coarse", 0, to=[0, 0, 1, 99]), GROUPS),
+    "a negative group": (change("coarse", 0, to=[0, 0, 1, -1]), rf".*'coarse'\]\[0\]\[3\] {WHOLE}-1"),
+    "half a group": (change("coarse", 0, to=[0, 0, 0.5, 1]), rf".*'coarse'\]\[0\]\[2\] {WHOLE}0.5"),
+    "a list": ([], FORM),
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_broken_dicts_are_refused_in_a_few_words(broken):
-    with pytest.raises(ValueError, match=r"\w+") as caught:
+@pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_dicts_are_refused_in_a_few_words(broken, message):
+    with pytest.raises(ValueError, match=f"^{message}") as caught:
         FeatureMap.from_dict(broken)
     assert len(str(caught.value)) < 300
 

@@ -12,6 +12,7 @@ from mbauc.cli.main import main
 from mbauc.losses import LOSSES, Region
 from mbauc.metrics import (
     compare_grouped_roc_auc,
+    compare_roc_auc,
     grouped_roc_auc_interval,
     partial_roc_auc,
     roc_auc_interval,
@@ -384,6 +385,40 @@ def test_query_numbers_of_libsvm_text_are_groups(tmp_path, capsys):
         more = ("-o", tmp_path / "x.mbauc") if words[0] == "fit" else ()
         error = told(capsys, *words, "--group", "query", *more, code=2).err
         assert "--group query: the only groups in LIBSVM text are query numbers" in error
+
+
+def check_comparison(found, expected):
+    """That scripts are told all that a comparison finds."""
+    fields = ("auc", "difference", "low", "high", "p_value", "holm_p_value", "p_value_all", "confidence")
+    for field in fields:
+        said = np.array(found[field], dtype=float)
+        np.testing.assert_allclose(said, getattr(expected, field), rtol=1e-9, atol=1e-12)
+
+
+def test_three_models_are_compared_in_pairs_within_groups(models, tuesday, capsys):
+    y, query, _ = columns(tuesday)
+    paths = [models / f"{name}.mbauc" for name in ("all", "within", "hinge")]
+    scores = {path.stem: scores_of(path, tuesday) for path in paths}
+    found = answer(capsys, "compare", *paths, tuesday, "--group", "query", "--confidence", 0.8)
+    check_comparison(found, compare_grouped_roc_auc(y, scores, query, confidence=0.8))
+    assert (found["rows"], found["models"]) == (3000, [str(path) for path in paths])
+
+
+def test_weights_of_rows_count_in_a_comparison(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    X, weight = rng.standard_normal((400, 3)).round(4), rng.integers(1, 5, 400)
+    y = X @ [1.0, 0.8, 0.3] + rng.standard_normal(400) > 0.5
+    rows = tmp_path / "rows.csv"
+    lines = (f"{int(a)},{b},{c},{d},{w}\n" for a, (b, c, d), w in zip(y, X, weight, strict=True))
+    rows.write_text("y,x0,x1,x2,w\n" + "".join(lines))
+    paths = [tmp_path / f"without-{name}.mbauc" for name in ("x0", "x1", "x2")]
+    for path in paths:
+        words = ("--label", "y", "--weight", "w", "--ignore", path.stem[-2:], "--hold-out", 0)
+        told(capsys, "fit", rows, *words, "-o", path)
+    scores = {path.stem: scores_of(path, rows) for path in paths}
+    expected = compare_roc_auc(y, scores, sample_weight=weight, weights="frequency")
+    check_comparison(answer(capsys, "compare", *paths, rows), expected)
+    assert (expected.holm_p_value > expected.p_value).any()
 
 
 @pytest.mark.parametrize("words", [(), ("--equal-groups",)])

@@ -72,6 +72,29 @@ def test_a_group_without_signal_gets_a_large_strength():
     assert found.used[1] < 0.5
 
 
+@settings(max_examples=15)
+@given(st.integers(0, 2**32))
+def test_steps_end_where_one_more_changes_scores_by_less_than_a_hundredth(seed):
+    C, mu, noise, factors = problem(seed)
+    found = maximise_evidence(C, mu, noise, factors, GROUP, max_iter=40)
+    again = maximise_evidence(C, mu, noise, factors, GROUP, start=found.strength, max_iter=1)
+    apart = again.log_odds - found.log_odds
+    assert apart @ C @ apart <= 0.01**2 * (found.log_odds @ C @ found.log_odds)
+
+
+@pytest.mark.parametrize("precision", [1e-5, 0.01, 1.0, 1e4, 1e7, 1e10])
+def test_strengths_between_the_bounds_are_the_precision_of_the_weights(precision):
+    w = np.array([1.0, -1.0]) / np.sqrt(precision)
+    found = maximise_evidence(np.eye(2), w, 1e-14, np.ones(2), np.zeros(2, dtype=int))
+    assert found.strength[0] == pytest.approx(min(max(precision, 1e-3), 1e8), rel=1e-3)
+
+
+def test_groups_without_any_difference_reach_the_largest_strength():
+    C, mu = np.eye(4), np.array([1.0, -0.8, 0.0, 0.0])
+    found = maximise_evidence(C, mu, 0.01, np.ones(4), np.array([0, 0, 1, 1]), max_iter=1)
+    assert found.strength[1] == 1e8
+
+
 def test_a_covariance_that_is_none_is_an_error():
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         solve_given(-np.eye(2), np.ones(2), np.ones(2) * 0.1)

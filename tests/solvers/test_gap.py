@@ -60,6 +60,34 @@ def test_is_zero_at_the_minimum_and_shrinks_on_the_way(seed, d, l2, data):
     assert bounds[-1] < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("variance", "cross", "mu", "w", "l1", "l2"),
+    [
+        # the bound falls below the excess without what weights move along with it …
+        (14.8996, -3.67, (-0.311, 0.0169), (1.1, 0.272), 0.0, 7.39),
+        (0.524176, 0.687, (-0.365, -0.0403), (0.295, -0.464), 0.0, 0.722),
+        (0.062001, 0.237, (-0.228, 0.0197), (-1.98, 5.94), 0.298, 1.23e-4),
+        # … and without the longer pull on each of them
+        (0.755161, 0.826, (0.31, 0.00196), (0.00262, 1.7e-6), 0.0, 6.17e-4),
+        (1.0201, 0.958, (-0.102, 0.217), (0.186, -3.49e-5), 0.0372, 0.00459),
+        (2.0164, -1.35, (-0.25, -0.0837), (-0.00618, 3.17e-6), 0.0907, 0.0),
+    ],
+)
+def test_what_an_unpenalised_feature_would_change_in_others_is_counted(variance, cross, mu, w, l1, l2):
+    """The first feature is unpenalised, is still pulled a little, and overlaps with the second one."""
+    mu, w, factors = np.array(mu), np.array(w), np.array([0.0, 1.0])
+    sigma = np.array([[1.0, cross], [cross, variance]])
+    # as it is for any pairs
+    assert mu @ np.linalg.solve(sigma, mu) < 1.0
+    # the first weight follows from the second, which is then alone
+    rest, curvature = mu[1] - cross * mu[0], variance - cross**2
+    second = np.sign(rest) * max(abs(rest) - l1, 0.0) / (curvature + l2)
+    best = np.array([mu[0] - cross * second, second])
+    excess = risk(sigma, mu, w, l1, l2, factors) - risk(sigma, mu, best, l1, l2, factors)
+    assert excess > 1e-3
+    assert bound(sigma, mu, w, Penalty(l1, l2, factors)) >= excess
+
+
 def test_with_l2_alone_it_is_the_gradient_over_the_strong_convexity(table):
     X, y = table
     mu, sigma = reference.pair_moments(X[:60], y[:60] > 0)

@@ -6,7 +6,14 @@ from scipy.special import ndtr
 
 from mbauc.errors import PenaltyWarning
 from mbauc.solvers import MatrixOperator, RidgePath, choose_l2, search_l2
-from mbauc.solvers.leave_one_out import Spectrum, best_place, expected_separation, l2_grid, warn_of_units
+from mbauc.solvers.leave_one_out import (
+    Spectrum,
+    best_place,
+    effective_rows,
+    expected_separation,
+    l2_grid,
+    warn_of_units,
+)
 from mbauc.solvers.matrix_free.lanczos import Lanczos
 
 
@@ -46,6 +53,13 @@ def test_the_expected_separation_is_that_of_its_definition(problem):
         within = (solved.risk[k] - left**2) / sum((1 + t / n) ** -2 for n in sizes)
         gain = solved.gain[k] - left * t * sum(1 / n for n in sizes)
         assert found[k] == pytest.approx(gain / np.sqrt(2 * within), rel=1e-9)
+
+
+def test_pairs_count_for_three_times_the_smaller_class_at_most():
+    assert effective_rows((100.0, 300.0)) == effective_rows((300.0, 100.0)) == 225.0
+    # 1/rows = (1/n₊ + 1/n₋)/3: half of that for classes of one size, and nearly all of it for a rare class
+    assert effective_rows((50.0, 50.0)) == 75.0
+    assert effective_rows((50.0, 5e9)) == pytest.approx(150.0)
 
 
 def test_products_choose_what_all_eigenvalues_would(problem):

@@ -140,6 +140,17 @@ def test_the_error_names_the_record(path, content):
     assert [journal.verify(extent) is None for extent in journal.extents] == [False, True, False, False]
 
 
+def test_a_spoilt_length_is_damage_and_no_torn_end(path, content):
+    """A length that points beyond the end says the same as a record that is torn, but for its own checksum."""
+    spoilt = bytearray(content)
+    spoilt[ends(content)[1] + 6] ^= 1
+    path.write_bytes(bytes(spoilt))
+    with pytest.raises(CheckpointError, match=r"log is damaged: record 2 does not match its checksum"):
+        opened(path).read_all()
+    path.write_bytes(content[: ends(content)[2] - 1])
+    assert len(opened(path).read_all()) == 1
+
+
 def test_a_first_page_that_was_lost_begins_the_file_again(path, content):
     path.write_bytes(bytes(len(content)))
     assert opened(path).about is None

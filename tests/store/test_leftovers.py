@@ -16,7 +16,7 @@ from mbauc.cli.main import main
 from mbauc.errors import CheckpointError
 from mbauc.store.atomic import atomic_write
 from mbauc.store.checkpoint import Checkpoint
-from mbauc.store.lock import FolderLock
+from mbauc.store.lock import FolderLock, remove_leftovers
 
 KILLED = """
 import os, signal, sys
@@ -110,6 +110,21 @@ def test_a_dead_process_is_not_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"in use by another call\. Wait"):
         FolderLock(tmp_path, "x.lock")
     lock.release()
+
+
+def test_files_of_other_users_and_links_are_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "x.link").symlink_to(tmp_path / "precious")
+    (tmp_path / "x.file").touch()
+    remove_leftovers(tmp_path, "x.link")
+    assert (tmp_path / "x.link").is_symlink()
+    with monkeypatch.context() as patched:
+        patched.setattr("os.geteuid", lambda: os.getuid() + 1)
+        remove_leftovers(tmp_path, "x.*")
+    assert (tmp_path / "x.file").exists()
+    remove_leftovers(tmp_path, "x.*")
+    assert not (tmp_path / "x.file").exists()
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def test_copies_of_standard_input_that_nobody_reads_any_more_are_removed(tmp_path, monkeypatch):

@@ -231,5 +231,5 @@ def test_any_table_of_numbers_has_the_moments_of_its_blocks(data):
     kinds = dict.fromkeys(columns, "numeric")
     source = TableSource({"y": y, **columns}, label="y", block_rows=data.draw(st.integers(1, n)), types=kinds)
     known = source.known_moments()
-    if known is not None:
-        check_same(known, by_blocks(source))
+    assert known is not None
+    check_same(known, by_blocks(source))
