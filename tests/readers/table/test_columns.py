@@ -232,10 +232,10 @@ def test_seconds_of_texts_are_those_of_the_standard_library(moment, zone):
         "day-first timestamp": f"{moment:%d.%m.%Y}{clock}",
         "month-first timestamp": f"{moment:%m/%d/%Y}{clock}",
     }
-    written = [*texts.items()]
-    written += [("day-first timestamp", f"{moment:{days}}{clock}") for days in ("%d %b %Y", "%d-%B-%Y")]
-    written += [("month-first timestamp", f"{moment:{days}}{clock}") for days in ("%b %d %Y", "%B %d, %Y")]
-    for form, written in written:
+    cases = [*texts.items()]
+    cases += [("day-first timestamp", f"{moment:{days}}{clock}") for days in ("%d %b %Y", "%d-%B-%Y")]
+    cases += [("month-first timestamp", f"{moment:{days}}{clock}") for days in ("%b %d %Y", "%B %d, %Y")]
+    for form, written in cases:
         seconds, wrong = seconds_of_texts([written, "NA", "soon"], form)
         assert seconds[0] == pytest.approx(moment.timestamp(), abs=1e-4), written
         assert np.isnan(seconds[1:]).all()

@@ -65,9 +65,10 @@ def parse_number(text: str, marks: str = "") -> float | None:
 def find_marks(texts: Sequence[str]) -> str | None:
     """What stands in texts that are all numbers besides the numbers, for :func:`parse_number`; None otherwise.
 
-    There may be one sign, of a currency or of percents, commas between thousands, and ``−`` for a minus. Where there are percents,
-    each number but 0 must have its sign, since 12% and 0.12 in one column would be the same. Texts that are no
-    such numbers, and of which some have a comma, may have decimal commas, and points between thousands.
+    There may be one sign, of a currency or of percents, commas between thousands, and ``−`` for a minus. Where
+    there are percents, each number but 0 must have its sign, since 12% and 0.12 in one column would be the
+    same. Texts that are no such numbers, and of which some have a comma, may have decimal commas, and points
+    between thousands.
 
     Examples
     --------

@@ -117,7 +117,7 @@ def form_of_texts(texts: list[str]) -> str | None:
     ('timestamp', 'date')
     >>> form_of_texts(["21.10.2014", "05.10.2014"]), form_of_texts(["5/10/2014 5:30 PM", "5/21/2014 1:00 AM"])
     ('day-first date', 'month-first timestamp')
-    >>> form_of_texts(["05.10.2014"]) is None, form_of_texts(["05 Oct 2014"]), form_of_texts(["October 5, 2014"])
+    >>> form_of_texts(["05.10.2014"]) is None, form_of_texts(["05 Oct 2014"]), form_of_texts(["Oct 5, 2014"])
     (True, 'day-first date', 'month-first date')
     """
     forms = possible_forms(texts)
