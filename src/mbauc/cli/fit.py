@@ -201,8 +201,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         type=rate,
         metavar="B",
         help="optimise the partial AUC up to this false-alarm rate, such as 0.05 or 5%%: for lists of which "
-        "only the top is used; with --loss auto losses are also compared by it. Such models are linear; compare "
-        "them with the default, whose curves may rank the top better ('mbauc evaluate --max-fpr')",
+        "only the top is used; with --loss auto losses are also compared by it. Such models are linear; "
+        "compare them with the default, whose curves may rank the top better ('mbauc evaluate --max-fpr')",
     )
     group.add_argument(
         "--min-tpr",
