@@ -120,3 +120,19 @@ def test_the_report_of_a_model_of_curves_explains_rows(folder, capsys, tmp_path)
     assert 'id="terms"' in html
     assert 'id="rows"' in html
     assert "AUC change without" in html
+
+
+def test_rows_left_out_are_told(folder, capsys, tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("customer,age,site\nz,old,a\ny,50,b\nx,older,b\n")
+    words = ["explain", folder / "curves.mbauc", rows, "--on-error", "skip"]
+    for more in ([], ["--top", "1"]):
+        capsys.readouterr()
+        assert main([str(word) for word in [*words, *more]]) == 0
+        shown = capsys.readouterr()
+        assert shown.out.startswith("row 1, customer y")
+        assert "2 rows were left out: 2 with no number in 'age'" in shown.err
+    assert json.loads(run(capsys, *words, "--json"))["skipped"] == 2
+    rows.write_text("customer,age,site\nz,old,a\n")
+    assert main([str(word) for word in words]) == 1
+    assert "no row could be explained; 1 row was left out" in capsys.readouterr().err

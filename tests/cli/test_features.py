@@ -100,6 +100,11 @@ def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):
     [
         (["--bins", "8", "--encode", "hash"], "--bins applies to curves only"),
         (
+            ["--bins", "8", "--features", "linear"],
+            "--bins applies to curves only, but --features linear has none",
+        ),
+        (["--bins", "8", "--features", "fourier"], "--features fourier has none"),
+        (
             ["--features", "curves", "--cross", "age,debt"],
             "--cross needs interactions, but --features curves has none",
         ),

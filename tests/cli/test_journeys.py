@@ -77,7 +77,7 @@ def test_fit_says_whether_the_model_can_go_on_learning(east, tmp_path, capsys):
         in told(capsys, "fit", east, "--label", "click", "--hash-dim", 500, "-o", out).out
     )
     shown = told(capsys, "fit", east, "--label", "click", "-o", out, "--force").out
-    assert "updates     not possible for curves" in shown
+    assert "updates     not possible: bins, levels and penalties depend on the rows" in shown
     shown = told(capsys, "fit", east, "--label", "click", "--encode", "hash", "-o", out, "--force").out
     assert (
         "updates     not possible: too many columns for updates; use --solver gram (800 MB) or fewer columns"

@@ -1,5 +1,6 @@
 """What the command line says: in its own words, and with options that the command at hand has."""
 
+import argparse
 import csv
 import json
 import re
@@ -9,6 +10,7 @@ import pytest
 
 from mbauc.cli import COMMANDS
 from mbauc.cli.advice import OWNERS, in_options, option
+from mbauc.cli.argument_types import rate
 from mbauc.cli.main import main, whole_parser
 from mbauc.errors import Advice
 from mbauc.model import load_model
@@ -483,3 +485,20 @@ def test_a_column_of_weights_that_leaves_no_row_is_named(tmp_path, capsys, words
     path.write_text("y,x,w\n" + "".join(f"{a},{k / 7:.3f},0\n" for k, a in enumerate(y)))
     said = told(capsys, "report", path, "--label", "y", "--score", "x", "--weight", "w", code=1).err
     assert "the column of --weight w is zero for all rows" in said
+
+
+def test_shares_may_be_percents():
+    for text, value in (("5%", 0.05), ("0.1 %", 0.001), ("0.05", 0.05), ("99.9%", 0.999)):
+        assert rate(text) == value
+    for text in ("0%", "100%", "%", "5%%", "5", "x%", "nan%", "-5%"):
+        with pytest.raises(argparse.ArgumentTypeError, match=r"such as 0\.05 or 5%, got"):
+            rate(text)
+    parse = whole_parser().parse_args
+    assert parse(["fit", "a.csv", "-o", "m", "--hold-out", "20%"]).hold_out == 0.2
+    assert parse(["threshold", "m", "a.csv", "-o", "n", "--false-alarm", "1%"]).false_alarm == 0.01
+
+
+@pytest.mark.parametrize("words", ["evaluate m.mbauc t.csv --report", "report t.csv --label y --score s -o"])
+def test_a_report_under_the_name_of_another_format_is_refused(words, tmp_path, capsys):
+    said = told(capsys, *words.split(), tmp_path / "r.pdf", code=2).err
+    assert f"{words.split()[-1]} {tmp_path}/r.pdf: the report is an HTML page; name it r.html." in said

@@ -173,7 +173,7 @@ def test_a_summary_needs_no_shares(model):
 
 
 def test_training_needs_all_rows_again_and_says_so(model, source):
-    with pytest.raises(ValueError, match=r"has curves and cannot be updated or merged\. Retrain on all rows"):
+    with pytest.raises(ValueError, match=r"cannot be updated or merged: its bins, .*\. Retrain on all rows"):
         update_model(model, source)
 
 

@@ -85,11 +85,23 @@ def pairs(text: str) -> int | str:
     return value
 
 
+def share(text: str) -> float:
+    """A number of at least 0, as 0.05 or 5%."""
+    if not text.endswith("%"):
+        return number(text)
+    try:
+        return number(f"{text[:-1].strip()}e-2")
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of at least 0, such as 0.05 or 5%, got {text!r}"
+        ) from None
+
+
 def rate(text: str) -> float:
-    """A number strictly between 0 and 1."""
-    value = number(text)
+    """A number strictly between 0 and 1, as 0.05 or 5%."""
+    value = share(text)
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, such as 0.05 or 5%, got {text!r}")
     return value
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mbauc.cli.data_files import files, open_ungrouped, read_groups, read_segments
 from mbauc.cli.measured import measured_lines, measured_numbers
 from mbauc.cli.options import add_command, add_data, add_group, add_max_fpr, add_segments
-from mbauc.cli.out_files import check_writable
+from mbauc.cli.out_files import check_page
 from mbauc.cli.output import Output, note_skipped
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, measure, and write the page."""
     if options.report is not None:
-        check_writable(options.report, options.force, "--report")
+        check_page(options.report, options.force, "--report")
     from mbauc.metrics.operating_point import choose_threshold
     from mbauc.model import load_model
     from mbauc.model.seen_files import file_marks

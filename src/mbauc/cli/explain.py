@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mbauc.cli.argument_types import row_range, whole
 from mbauc.cli.data_files import files
 from mbauc.cli.options import add_command, add_data, add_id
-from mbauc.cli.output import Output, Usage, escape_controls
+from mbauc.cli.output import Output, Usage, escape_controls, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.model.explaining import ExplainedFileRow
@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
     model = load_model(options.model, moments=needs_means(options.model))
     output = Output(options.json)
     rows = options.rows if options.rows is not None or options.top is not None else (0, _ROWS - 1)
+    sources: list[Any] = []
     with files(options) as paths:
         found = explain_files(
             model,
@@ -73,12 +74,14 @@ def run(options: argparse.Namespace) -> int:
             n=options.n,
             keep=find_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
+            read=sources.append,
         )
+    left_out = note_skipped(options, *sources)
     for place, one in enumerate(found):
         if place:
             output.say()
         _say_row(output, one, "an average row" if model.terms is not None else "baseline")
-    return output.finish({"rows": [_numbers(one) for one in found]})
+    return output.finish({"rows": [_numbers(one) for one in found], **left_out})
 
 
 def _say_row(output: Output, one: ExplainedFileRow, start: str) -> None:

@@ -68,6 +68,11 @@ def check_features(options: argparse.Namespace) -> None:
         if given is not None:
             raise Usage(f"--{given} applies to curves only; add --features curves.")
         return
+    if options.features in ("linear", "fourier") and options.bins is not None:
+        raise Usage(
+            f"--bins applies to curves only, but --features {options.features} has none; leave out one of the "
+            "two, or pass --features curves."
+        )
     for name in _FOR_LINES:
         if getattr(options, name) is not None:
             raise Usage(

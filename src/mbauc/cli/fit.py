@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from mbauc import defaults
 from mbauc.cli.advice import in_options
-from mbauc.cli.argument_types import LOSSES, jobs, memory, number, number_or_auto, pairs, rate, seed, whole
+from mbauc.cli.argument_types import (
+    LOSSES,
+    jobs,
+    memory,
+    number,
+    number_or_auto,
+    pairs,
+    rate,
+    seed,
+    share,
+    whole,
+)
 from mbauc.cli.column_table import column_table
 from mbauc.cli.data_files import files, is_libsvm, open_like, open_source
 from mbauc.cli.features import add_features, check_features, choose_features, feature_settings, find_crossed
@@ -132,8 +143,8 @@ def add(commands: Any) -> None:
         "--hold-out",
         type=_hold_out,
         metavar="SHARE|last",
-        help="rows to test on: a random share, the last rows in the order of the files, or 0 for no test "
-        "(default: "
+        help="rows to test on: a random share (0.2 or 20%%), the last rows in the order of the files, "
+        "or 0 for no test (default: "
         f"{defaults.HOLD_OUT}; the latest rows of a table with a time; cross-validation folds where rows are "
         f"few)",
     )
@@ -189,16 +200,16 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="optimise the partial AUC up to this false-alarm rate, such as 0.05: for lists of which only the "
-        "top is used; with --loss auto losses are also compared by it. Such models are linear; compare "
-        "them with the default, whose curves may rank the top better ('mbauc evaluate --max-fpr')",
+        help="optimise the partial AUC up to this false-alarm rate, such as 0.05 or 5%%: for lists of which "
+        "only the top is used; with --loss auto losses are also compared by it. Such models are linear; "
+        "compare them with the default, whose curves may rank the top better ('mbauc evaluate --max-fpr')",
     )
     group.add_argument(
         "--min-tpr",
         type=rate,
         metavar="T",
-        help="optimise the partial AUC from this detection rate on, such as 0.9: where few positives may be "
-        "missed",
+        help="optimise the partial AUC from this detection rate on, such as 0.9 or 90%%: where few positives "
+        "may be missed",
     )
 
 
@@ -278,9 +289,11 @@ def _hold_out(text: str) -> float | str:
     """A share of the rows, or "last"."""
     if text == "last":
         return text
-    value = number(text)
+    value = share(text)
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, or last, got {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected a share between 0 and 1, such as 0.2 or 20%, or last, got {text!r}"
+        )
     return value
 
 

@@ -117,7 +117,7 @@ def describe_updates(model: Any, training: Training, options: argparse.Namespace
     if options.no_moments:
         return "not possible: --no-moments was given"
     if training.is_additive:
-        return "not possible for curves: retrain on all rows"
+        return "not possible: bins, levels and penalties depend on the rows; retrain on all rows"
     if not training.is_quadratic:
         return "not possible: updates need --loss squared over the whole ROC curve"
     if model.moments is not None:

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
     updates = "possible with 'mbauc update' and 'mbauc merge'"
     if model.terms is not None:
-        updates = "not possible for curves: retrain on all rows"
+        updates = "not possible: bins, levels and penalties depend on the rows; retrain on all rows"
     elif not model.is_quadratic or model.group is not None:
         updates = "not possible for this loss or these pairs: retrain on all rows"
     elif model.moments is None:

@@ -104,8 +104,8 @@ def add_max_fpr(parser: argparse.ArgumentParser) -> None:
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="also report the partial AUC up to this false-alarm rate, such as 0.05: how well the top of the "
-        "list is ranked",
+        help="also report the partial AUC up to this false-alarm rate, such as 0.05 or 5%%: how well the "
+        "top of the list is ranked",
     )
 
 
@@ -115,7 +115,8 @@ def add_share(parser: argparse.ArgumentParser, what: str) -> None:
         "--share",
         type=rate,
         metavar="RATE",
-        help=f"share of positives in production, for which to compute {what} (default: as in the data)",
+        help=f"share of positives in production, such as 0.01 or 1%%, for which to compute {what} "
+        "(default: as in the data)",
     )
 
 

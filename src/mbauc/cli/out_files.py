@@ -34,6 +34,16 @@ def _paths(given: object) -> list[str]:
     return [str(path) for path in listed if str(path) != "-"]
 
 
+def check_page(path: Path, force: bool, option: str = "-o") -> None:
+    """Raise unless an HTML page may be written, under a name that says what it is."""
+    if path.suffix.lower() not in ("", ".html", ".htm"):
+        raise Usage(
+            f"{option} {path}: the report is an HTML page; name it {path.with_suffix('.html').name}. "
+            "A browser prints it to PDF."
+        )
+    check_writable(path, force, option)
+
+
 def check_writable(path: Path, force: bool, option: str = "-o", *, finished: bool | int = False) -> None:
     """Raise unless a file may be written: it is not there, or may be replaced.
 

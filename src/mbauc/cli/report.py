@@ -10,7 +10,7 @@ from mbauc.cli.data_files import files, read_segments
 from mbauc.cli.evaluate import write_report
 from mbauc.cli.measured import measured_lines, measured_numbers
 from mbauc.cli.options import add_command, add_data, add_group, add_max_fpr, add_out, add_segments
-from mbauc.cli.out_files import check_writable
+from mbauc.cli.out_files import check_page
 from mbauc.cli.output import Output, Usage, note_skipped
 
 _DESCRIPTION = """\
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "libsvm":
         raise Usage("--format libsvm: scores are read from tables, CSV, TSV or Parquet.")
     if options.out is not None:
-        check_writable(options.out, options.force)
+        check_page(options.out, options.force)
     from mbauc.model.seen_files import file_marks
     from mbauc.model.testing import GroupColumn
     from mbauc.readers.table.scored import ScoredTable

@@ -62,8 +62,8 @@ def add(commands: Any) -> None:
         "--false-alarm",
         type=rate,
         metavar="RATE",
-        help="lowest threshold whose false-alarm rate on new rows is at most RATE, with probability "
-        f"--confidence, by the Neyman-Pearson order-statistic rule (default: {_FALSE_ALARM})",
+        help="lowest threshold whose false-alarm rate on new rows is at most RATE, such as 0.01 or 1%%, with "
+        f"probability --confidence, by the Neyman-Pearson order-statistic rule (default: {_FALSE_ALARM})",
     )
     rules.add_argument(
         "--confidence",

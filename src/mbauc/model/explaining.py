@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ def explain_files(
     n: int = 5,
     keep: Sequence[str] = (),
     on_error: str = "stop",
+    read: Callable[[Any], object] | None = None,
 ) -> list[ExplainedFileRow]:
     """Explain some rows of files. One pass, or two for the highest scores; memory: a few blocks.
 
@@ -52,6 +53,8 @@ def explain_files(
         Columns of the files that name rows.
     on_error : {"stop", "skip"}, default="stop"
         What to do at a row that cannot be read.
+    read : callable, optional
+        Called with the source when it was read; its ``skipped`` are the rows that were left out.
 
     Raises
     ------
@@ -89,9 +92,13 @@ def explain_files(
             for place, id_, one in zip(places, ids, told, strict=True)
         ]
     if not found:
+        if not n_rows and source.skipped.count:
+            raise ValueError("no row could be explained; " + str(source.skipped))
         if not n_rows:
             raise ValueError("there are no rows to explain: the data have none.")
         raise ValueError(f"there are no such rows: the data have {n_rows:,} rows, numbered from 0.")
+    if read is not None:
+        read(source)
     if wanted is not None:
         found.sort(key=lambda one: (-one.explanation.score, one.row))
     return found

@@ -186,8 +186,8 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _moments(model: RankerModel, name: str) -> PairMoments:
     if model.terms is not None:
         raise ValueError(
-            f"{name} has curves and cannot be updated or merged. Retrain on all rows"
-            + Advice(", or without curves (MBAClassifier).", command=", or with --encode onehot.")
+            f"{name} cannot be updated or merged: its bins, levels and penalties depend on the rows. "
+            "Retrain on all rows" + Advice(", or with MBAClassifier.", command=", or with --encode onehot.")
         )
     if not model.is_quadratic or model.group is not None:
         raise ValueError(

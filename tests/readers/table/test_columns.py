@@ -17,6 +17,7 @@ from mbauc.readers.table.columns.times import (
     parts_of,
     seconds_of_texts,
 )
+from mbauc.readers.table.columns.values import read_numbers
 from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
@@ -231,7 +232,10 @@ def test_seconds_of_texts_are_those_of_the_standard_library(moment, zone):
         "day-first timestamp": f"{moment:%d.%m.%Y}{clock}",
         "month-first timestamp": f"{moment:%m/%d/%Y}{clock}",
     }
-    for form, written in texts.items():
+    cases = [*texts.items()]
+    cases += [("day-first timestamp", f"{moment:{days}}{clock}") for days in ("%d %b %Y", "%d-%B-%Y")]
+    cases += [("month-first timestamp", f"{moment:{days}}{clock}") for days in ("%b %d %Y", "%B %d, %Y")]
+    for form, written in cases:
         seconds, wrong = seconds_of_texts([written, "NA", "soon"], form)
         assert seconds[0] == pytest.approx(moment.timestamp(), abs=1e-4), written
         assert np.isnan(seconds[1:]).all()
@@ -290,6 +294,49 @@ def test_marks_that_contradict_each_other_make_no_numbers():
     for text in ("-$-5", "+$-5", "$5$", "$", "--5"):
         assert parse_number(text, "$") is None
         assert find_marks([text, "$1"]) is None
+
+
+def test_names_of_months_tell_the_order_of_dates():
+    for texts, form in (
+        (["05 Jan 2025", "6 feb 2025", "7 SEPTEMBER 2025"], "day-first date"),
+        (["05-Jan-2025", "05-Sept-2025 14:03"], "day-first timestamp"),
+        (["5 January 2025 2:03 PM"], "day-first timestamp"),
+        (["January 5, 2025", "May 6,2025", "dec 7 2025"], "month-first date"),
+        (["Jan 5 2025 14:03", "Sep. 15, 2025 09:00:01"], "month-first timestamp"),
+    ):
+        assert form_of_texts(texts) == form
+    for text in ("05 Jam 2025", "31 June 2025", "Jan 2025", "Jan 52025", "5 Januaries 2025", "Januar 5 2025"):
+        assert form_of_texts([text]) is None, text
+    parts, bad = calendar_parts(pa.array(["05 Jan 2025", "NA", "6 jan 2025", "05 Foo 2025"]), "day-first date")
+    assert parts["weekday"][:3].tolist() == [6, -1, 0]
+    assert bad.tolist() == [False, False, False, True]
+    parts, bad = calendar_parts(pa.array(["Jan 5 2025 14:03"]), "month-first timestamp")
+    assert (parts["hour"].tolist(), parts["weekday"].tolist(), bad.tolist()) == ([14], [6], [False])
+
+
+def test_dates_with_names_of_months_are_times_and_with_two_digits_of_the_year_are_left_out():
+    found = guess("day", pa.array(["05 Jan 2025", "17 Mar 2025"]))
+    assert (found.kind, found.form) == ("time", "day-first date")
+    assert found.why == "day-first texts such as '05 Jan 2025'"
+    assert guess("day", pa.array(["05-Jan-25", "17-Mar-25"])).kind == "ignore"
+    assert guess("model", pa.array(["05 Jan 2025", "Mar-17"])).kind == "category"
+
+
+def test_a_minus_sign_of_unicode_is_a_minus():
+    assert find_marks(["\u22121.5", "2"]) == "\u2212"
+    assert find_marks(["\u2212$1,200.50", "$3"]) == "$,\u2212"
+    assert find_marks(["\u22121.200,50 €"]) == "€\u2212."
+    assert find_marks(["\u2212", "1\u22122"]) is None
+    assert parse_number("\u22121.5", "\u2212") == -1.5
+    assert parse_number("\u22121.200,50 €", "€\u2212.") == -1200.5
+    assert parse_number("-\u22121", "\u2212") is None
+    found = guess("change", pa.array(["\u22121.5", "2", "NA"]))
+    assert (found.kind, found.form) == ("numeric", "\u2212")
+    assert found.why == "numbers with a minus sign such as '\u22121.5'"
+    assert guess("change", pa.array(["\u22121,200", "2"])).why == "numbers with commas such as '\u22121,200'"
+    numbers, wrong = read_numbers(pa.array(["\u22121.5", "-2", "3"]), "\u2212")
+    assert numbers.tolist() == [-1.5, -2.0, 3.0]
+    assert wrong is None
 
 
 def test_dates_have_no_hour_and_times_of_day_no_weekday():

@@ -157,6 +157,28 @@ def test_line_ends_that_are_carriage_returns_alone(write):
     assert (source.about_rows, sum(block.y.size for block in source)) == (1000, 1000)
 
 
+def read(path, **how):
+    source = TableSource(path, label="y", on_error="skip", **how)
+    rows = [(block.y.tolist(), block.X.toarray().tolist()) for block in source]
+    return source.feature_names, rows, source.skipped.count, str(source.skipped)
+
+
+def test_a_first_line_that_names_the_separator_is_passed_over(write):
+    body = "y;a|b;c\n" + "0;1.5;x\n1;2.5;y\n" * 40
+    expected = read(write(body), delimiter=";")
+    for line in ("sep=;\n", "SEP=;\r\n", '"sep=;"\n', "\ufeffsep=;\n"):
+        assert read(write(line + body)) == read(write(line + body), delimiter=";") == expected, line
+    headless = write("sep=:\n" + "0:1.5\n1:2.5\n" * 40)
+    source = TableSource(headless, label="c1", names="auto")
+    assert (source.names, sum(block.y.size for block in source)) == (["c1", "c2"], 80)
+    with pytest.raises(ValueError, match=r"t\.csv, line 4: expected 2 fields, got 1"):
+        list(TableSource(write("sep=;\ny;a\n0;1.5\n1\n"), label="y"))
+    with pytest.raises(ValueError, match=r"t\.csv is empty; expected a header line and rows"):
+        TableSource(write("sep=;\n"), label="y")
+    names = TableSource(write("sep=,x\n" + "0,1\n1,2\n" * 9), label="sep=")  # names of columns
+    assert names.feature_names == ["x"]
+
+
 def test_files_without_names_are_named_by_counting(write):
     first, second = write("0,1.5,a\n1,2.5,b\n", "a.csv"), write("1,2.5,b\n0,1.5,a\n", "b.csv")
     source = TableSource([first, second], label="c1", names="auto", encode="onehot")

@@ -14,8 +14,8 @@ from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.label_evidence import Array, prefer_levels
 from mbauc.readers.table.columns.name_words import read_name
-from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, NUMBER, find_marks, parse_number
-from mbauc.readers.table.columns.times import form_of_numbers, form_of_type, possible_forms
+from mbauc.readers.table.columns.number_texts import MINUS, MISSING_NUMBERS, NUMBER, find_marks, parse_number
+from mbauc.readers.table.columns.times import MONTH_NAME, form_of_numbers, form_of_type, possible_forms
 from mbauc.readers.table.columns.values import TRUTH_PAIRS, flatten, is_text, read_numbers
 from mbauc.readers.table.columns.whole_numbers import (
     EXACT,
@@ -27,7 +27,7 @@ from mbauc.readers.table.columns.whole_numbers import (
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
-_SHORT_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d\d(?:[ T].*)?")
+_SHORT_DATE = re.compile(rf"(?:\d{{1,2}}[./-]\d{{1,2}}[./-]|\d{{1,2}}[-/ ]{MONTH_NAME}[-/ ])\d\d(?:[ T].*)?")
 #: Numbers in plain text, and some with a decimal point and no exponent, for Arrow.
 _DECIMAL, _POINT = rf"^(?:{NUMBER.pattern})$", r"^[^eE]*\.[^eE]*$"
 #: Why the latter are numbers.
@@ -309,8 +309,12 @@ def _guess_marked(name: str, bare: list[str], marks: str, read_rows: Callable[[]
         if (np.abs(numbers[digits]) > EXACT).any() or np.abs(numbers).max() <= _MOST_CODE:
             return _guess_beyond(read_rows(), "text" if marks else "whole", marks)
     if marks:
-        words = {",": "numbers with commas", ".": "numbers with a decimal comma"}
-        what = "percentages" if "%" in marks else words.get(marks, "amounts")
+        words = {
+            "": "numbers with a minus sign",
+            ",": "numbers with commas",
+            ".": "numbers with a decimal comma",
+        }
+        what = "percentages" if "%" in marks else words.get(marks.replace(MINUS, ""), "amounts")
         example = next(text for text in bare if parse_number(text) is None)
         return Guess("numeric", f"{what} such as {example!r}", "text", marks)
     return Guess("numeric", _number_reason(bare), "whole" if whole else "number")

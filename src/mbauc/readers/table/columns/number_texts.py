@@ -17,6 +17,8 @@ MISSING_NUMBERS = frozenset(
 )
 #: A number in plain text.
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+#: The minus sign of typography, which is no hyphen.
+MINUS = "\N{MINUS SIGN}"
 _CURRENCIES = "$€£¥₹"
 _MARKED = re.compile(
     rf"([+-]?)([{_CURRENCIES}]?) ?([+-]?)(\d{{1,3}}(?:,\d{{3}})+|\d+|(?=\.\d))(\.\d*)? ?([%{_CURRENCIES}]?)"
@@ -36,7 +38,8 @@ def parse_number(text: str, marks: str = "") -> float | None:
         A value.
     marks : str, default=""
         What may stand in it besides the number: one of ``$€£¥₹%``, and ``,`` between thousands. They are left
-        out: 12% is 12. With ``.`` between thousands, the decimal sign is a comma.
+        out: 12% is 12. With ``.`` between thousands, the decimal sign is a comma. With ``−`` (U+2212), it is a
+        minus as ``-`` is.
 
     Examples
     --------
@@ -62,9 +65,10 @@ def parse_number(text: str, marks: str = "") -> float | None:
 def find_marks(texts: Sequence[str]) -> str | None:
     """What stands in texts that are all numbers besides the numbers, for :func:`parse_number`; None otherwise.
 
-    There may be one sign, of a currency or of percents, and commas between thousands. Where there are percents,
-    each number but 0 must have its sign, since 12% and 0.12 in one column would be the same. Texts that are no
-    such numbers, and of which some have a comma, may have decimal commas, and points between thousands.
+    There may be one sign, of a currency or of percents, commas between thousands, and ``−`` for a minus. Where
+    there are percents, each number but 0 must have its sign, since 12% and 0.12 in one column would be the
+    same. Texts that are no such numbers, and of which some have a comma, may have decimal commas, and points
+    between thousands.
 
     Examples
     --------
@@ -96,18 +100,19 @@ def _find_marks(texts: Sequence[str]) -> str | None:
             return None
         marks |= set(found[1])
         bare += "%" not in found[1] and float(found[0]) != 0
-    signs = marks - {","}
+    signs = marks - {",", MINUS}
     if len(signs) > 1 or ("%" in signs and bare):
         return None
-    return "".join(signs) + "," * ("," in marks)
+    return "".join(signs) + "".join(mark for mark in (",", MINUS) if mark in marks)
 
 
 def _split_marks(text: str) -> tuple[str, str] | None:
     """The number in a text, plainly spelled, and the marks around it."""
-    match = _MARKED.fullmatch(text)
+    match = _MARKED.fullmatch(text.replace(MINUS, "-"))
     if match is None:
         return None
     sign, before, inner, digits, rest, after = match.groups(default="")
     if (sign and inner) or (before and after) or not (digits or rest):
         return None
-    return sign + inner + digits.replace(",", "") + rest, before + after + "," * ("," in digits)
+    marks = before + after + "," * ("," in digits) + MINUS * (MINUS in text)
+    return sign + inner + digits.replace(",", "") + rest, marks

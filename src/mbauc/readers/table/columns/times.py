@@ -24,6 +24,12 @@ HOURS = tuple(str(hour) for hour in range(24))
 #: Parts that a time column may become, and their values.
 PARTS = {"hour": HOURS, "weekday": WEEKDAYS}
 
+#: The beginnings of English names of months, and a pattern for one in any case.
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_NAME = (
+    r"(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
 _CLOCK = (
     r"(?:[ T](?P<hour>\d\d?)(?::(?P<minute>\d\d)(?::(?P<second>\d\d(?:[.,]\d+)?))?)?"
     r"(?: ?(?P<half>[AaPp])[Mm])?)?"
@@ -32,9 +38,13 @@ _CLOCK = (
 #: The orders in which texts may have year, month and day.
 _ORDERS = {
     "": re.compile(r"(?P<year>\d{4})(?P<sign>[-./])(?P<month>\d\d?)(?P=sign)(?P<day>\d\d?)" + _CLOCK),
-    "day-first ": re.compile(r"(?P<day>\d\d?)(?P<sign>[-./])(?P<month>\d\d?)(?P=sign)(?P<year>\d{4})" + _CLOCK),
+    "day-first ": re.compile(
+        r"(?P<day>\d\d?)(?:(?P<sign>[-./])(?P<month>\d\d?)(?P=sign)"
+        rf"|[-./ ](?P<name>{MONTH_NAME})(?:[-/]|[.,]? ?))(?P<year>\d{{4}})" + _CLOCK
+    ),
     "month-first ": re.compile(
-        r"(?P<month>\d\d?)(?P<sign>[-./])(?P<day>\d\d?)(?P=sign)(?P<year>\d{4})" + _CLOCK
+        rf"(?:(?P<month>\d\d?)(?P<sign>[-./])|(?P<name>{MONTH_NAME})(?:[-/]|\.? ))"
+        r"(?P<day>\d\d?)(?(sign)(?P=sign)|(?:[-/]|, ?| ))(?P<year>\d{4})" + _CLOCK
     ),
 }
 #: How whole numbers may spell a time: digits of year, month, day, hour, and of what follows.
@@ -98,7 +108,7 @@ def form_of_texts(texts: list[str]) -> str | None:
     """The form of texts that are all dates in one order; None for others, and where the order is unclear.
 
     Year, month and day is one order (ISO 8601). Where the year is last, the order of day and month must be
-    clear from the values: 21.10.2014 has no 21st month. The time of day may follow.
+    clear from the values: 21.10.2014 has no 21st month, and 5 Oct 2014 names it. The time of day may follow.
 
     Examples
     --------
@@ -107,8 +117,8 @@ def form_of_texts(texts: list[str]) -> str | None:
     ('timestamp', 'date')
     >>> form_of_texts(["21.10.2014", "05.10.2014"]), form_of_texts(["5/10/2014 5:30 PM", "5/21/2014 1:00 AM"])
     ('day-first date', 'month-first timestamp')
-    >>> form_of_texts(["05.10.2014"]) is None
-    True
+    >>> form_of_texts(["05.10.2014"]) is None, form_of_texts(["05 Oct 2014"]), form_of_texts(["Oct 5, 2014"])
+    (True, 'day-first date', 'month-first date')
     """
     forms = possible_forms(texts)
     return forms[0] if len(forms) == 1 else None
@@ -195,7 +205,7 @@ def _seconds(text: str, order: str) -> float:
             + float((match["second"] or "0").replace(",", "."))
         )
         try:
-            day = date(int(match["year"]), int(match["month"]), int(match["day"]))
+            day = date(int(match["year"]), _month(match), int(match["day"]))
         except ValueError:
             return float("nan")
         return 86_400.0 * (day - _FIRST_DAY).days + clock - (-shift if sign == "-" else shift)
@@ -256,8 +266,14 @@ def _parts_of_texts(texts: list[str], order: str) -> tuple[Parts, NDArray[np.boo
     for row, text in enumerate(texts):
         match = _ORDERS[order].fullmatch(text)
         if match:
-            fields[row] = [int(match["year"]), int(match["month"]), int(match["day"]), _hour(match)]
+            fields[row] = [int(match["year"]), _month(match), int(match["day"]), _hour(match)]
     return _check_dates(*fields.T)
+
+
+def _month(match: re.Match[str]) -> int:
+    """The month of a text that is a time, from 1 on."""
+    named = match.groupdict().get("name")
+    return int(match["month"]) if named is None else 1 + _MONTHS.index(named[:3].lower())
 
 
 def _hour(match: re.Match[str]) -> int:

@@ -34,6 +34,8 @@ _JSON = re.compile(rb"\s*(\[\s*)?\{\s*\"")
 _HEADLESS = Advice(
     "If the file has no header line, pass {names}, which calls them c1, c2, …, ", names="auto"
 ) + Advice("or {names} with a name for each column.", names=[...])
+#: A first line by which a spreadsheet says what separates the fields of the lines below.
+_SEPARATOR_LINE = re.compile(r"(\"?)sep=([^\r\n\"])\1(?:\r\n|\r|\n)", re.IGNORECASE)
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -156,6 +158,19 @@ def _start(stream: IO[bytes]) -> bytes:
             break
         size *= 2
     return data
+
+
+def find_separator_line(head: str) -> tuple[str, str]:
+    r"""A first line such as ``sep=;``, and the separator that it names; both empty if there is none.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.files.csv_head import find_separator_line
+    >>> find_separator_line("sep=;\na;b\n1;2\n"), find_separator_line("a;b\n1;2\n")
+    (('sep=;\n', ';'), ('', ''))
+    """
+    found = _SEPARATOR_LINE.match(head)
+    return (found[0], found[2]) if found else ("", "")
 
 
 def find_separator(head: str, file: TableFile) -> str:

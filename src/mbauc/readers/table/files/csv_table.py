@@ -17,6 +17,7 @@ from mbauc.readers.table.files.csv_head import (
     HEAD_BYTES,
     check_names,
     find_separator,
+    find_separator_line,
     header_names,
     read_first_lines,
     records,
@@ -57,22 +58,28 @@ class CsvTable:
         self._stamp = file.stamp()
         with file.open() as stream:
             head = read_first_lines(stream, file)
-        if delimiter is None:
+        above, said = find_separator_line(head)
+        head = head.removeprefix(above)
+        if delimiter is None and said:
+            delimiter = said
+        elif delimiter is None:
             delimiter = "\t" if file.suffix in (".tsv", ".tab") else find_separator(head, file)
         elif not isinstance(delimiter, str) or len(delimiter) != 1:
             raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
         self.delimiter = delimiter
-        first = next(records(head, delimiter))
+        first = next(records(head, delimiter), None)
+        if first is None:
+            raise ValueError(f"{file} is empty; expected a header line and rows.")
         if names is None:
             self.names = header_names(first.fields, file)
-            self._header, self._header_lines = head[: first.end], first.lines
+            self._header, self._header_lines = above + head[: first.end], bool(above) + first.lines
         else:
             self.names = _given_names(names, len(first.fields))
-            self._header, self._header_lines = "", 0
+            self._header, self._header_lines = above, int(bool(above))
             if len(self.names) != len(first.fields):
                 raise ValueError(
-                    f"{file}, line {first.lines}: expected {len(self.names)} fields, one for each of "
-                    f"names, got {len(first.fields)}. "
+                    f"{file}, line {self._header_lines + first.lines}: expected {len(self.names)} fields, "
+                    f"one for each of names, got {len(first.fields)}. "
                     + Advice("Check {names}, or pass {delimiter} ")
                     + f"(now {delimiter!r})."
                 )
