@@ -134,7 +134,7 @@ def test_the_commands_of_the_page_on_the_report(tmp_path, capsys, monkeypatch):
             writer.writerow(["churned", "plan", "day", "score"])
             for k in range(2000):
                 churned, plan = int(rng.random() < 0.2), rng.choice(["basic", "family"])
-                day = np.datetime64("2024-01-01") + k // 100
+                day = np.datetime64("2024-01-01") + np.timedelta64(k // 100, "D")
                 writer.writerow([churned, plan, day, f"{rng.standard_normal() + churned:.4f}"])
     run(capsys, "fit", "train.csv", "--label", "churned", "-o", "model.mbauc")
     commands = shown_commands("docs/user_guide/report.md", "## Create a report", "bash")

@@ -211,13 +211,13 @@ def _cut_times(moments: NDArray[Any]) -> tuple[Codes, list[str]]:
         return _cut_values(*np.unique(moments.astype("timedelta64[s]").astype(np.int64), return_inverse=True))
     for unit, letters in _UNITS:
         # weeks of NumPy begin on Thursdays
-        monday = 3 if unit == "W" else 0
-        shifted = moments.astype("datetime64[D]") + monday if monday else moments
+        monday = np.timedelta64(3, "D") if unit == "W" else None
+        shifted = moments if monday is None else moments.astype("datetime64[D]") + monday
         distinct, codes = np.unique(shifted.astype(f"datetime64[{unit}]"), return_inverse=True)
         if distinct.size <= _MOST:
             if distinct.size < _FEWEST and unit != "m":
                 break  # the next finer unit has too many
-            first = distinct.astype("datetime64[D]") - monday if monday else distinct
+            first = distinct if monday is None else distinct.astype("datetime64[D]") - monday
             return codes, [str(value).replace("T", " ")[:letters] for value in first]
     distinct, codes = np.unique(moments.astype("datetime64[s]"), return_inverse=True)
     return _cut_evenly(

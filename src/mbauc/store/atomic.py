@@ -71,10 +71,13 @@ def _disk_full(error: OSError, path: str | os.PathLike[str]) -> DiskFullError:
 
 def real_path(path: str | os.PathLike[str]) -> Path:
     """Where a path leads; an ``OSError`` if that is a circle of links."""
+    given = os.fsdecode(path)
     try:
-        return Path(os.fsdecode(path)).resolve()
-    except RuntimeError:
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fsdecode(path)) from None
+        os.stat(given)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+    return Path(given).resolve()
 
 
 def remove_parts(folder: Path) -> None:
