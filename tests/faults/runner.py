@@ -55,9 +55,9 @@ PATIENCE = 120
 def stand_still():
     """Stop the clocks that results tell, and save at every offer."""
     from mbauc.cli import evaluate
-    from mbauc.model import training, update
+    from mbauc.model import record, training, update
     from mbauc.paper import study
-    from mbauc.paper.studies.benchmark import runs
+    from mbauc.paper.studies.benchmark import runs, tuned
     from mbauc.store.checkpoint import Checkpoint
 
     clock = SimpleNamespace(
@@ -66,7 +66,7 @@ def stand_still():
         gmtime=time.gmtime,
         strftime=lambda *rest: "2026-01-01 00:00",
     )
-    for module in (evaluate, runs, study, training, update):
+    for module in (evaluate, record, runs, study, training, tuned, update):
         module.time = clock
     runs.QUICK = replace(runs.QUICK, provided_runs=1, halves_runs=2)
     Checkpoint.__init__.__kwdefaults__["interval"] = 0.0
